@@ -1,4 +1,4 @@
-//! The script of every page: what all pages share, and the module of the page that <body data-page> names.
+//! The script of every page: shared behaviour, and the module of the page named in <body data-page>.
 
 import "./styles/main.css";
 import { watchCopies } from "./core/copy";
@@ -9,20 +9,23 @@ import { loadTexts, moreTexts } from "./core/texts";
 import { tick } from "./core/time";
 import { showKept } from "./core/toast";
 
-// A page has a module `pages/<name>.ts` with `start()`, or none.
+// A page may have a module `pages/<name>.ts` with `start()`.
 const pages = import.meta.glob<{ start: () => void | Promise<void> }>("./pages/*.ts");
 
-// The editor is large without the words of the other pages; what of it needs them loads them.
+// The editor is large even without the other pages' texts; parts of it load them on demand.
 function allTexts(page: string): Promise<unknown> {
   return Promise.all([loadTexts(), page === "pipeline-editor" ? null : moreTexts("pages")]);
 }
 
 const AGAIN = "cubeloom.again";
 
-/** A page whose scripts do not come is loaded again so many times, each time a little later, in milliseconds. */
+/**
+ * A page whose scripts fail to load is reloaded up to this many times, each after a longer delay in
+ * milliseconds.
+ */
 const TRIES = { most: 3, after: 400 };
 
-// What a network that has just changed cut off comes with another load of the page.
+// A reload recovers requests that a network change has interrupted.
 function loadedAgain(error: unknown): Promise<never> {
   const tries = Number(sessionStorage.getItem(AGAIN) ?? 0) + 1;
   if (tries > TRIES.most) throw error;
@@ -39,12 +42,12 @@ async function begin(): Promise<void> {
   watchSide();
   watchCopies();
   watchFiles();
-  // On a narrow screen the open tab may lie beyond the edge.
+  // On a narrow screen the current tab may be out of view.
   document.querySelector(".tabs [aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
   tick();
   showKept();
   await page?.start();
-  // Tests and screenshots wait for it.
+  // Tests and screenshots wait for this.
   document.documentElement.dataset["ready"] = "";
 }
 

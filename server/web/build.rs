@@ -1,4 +1,5 @@
-//! The pages' scripts and styles are embedded; without them the program builds, and `serve` says that they are missing.
+//! Pages' scripts and styles are embedded. The program builds without them: then `serve` reports that they
+//! are missing.
 
 #[expect(clippy::disallowed_methods, reason = "where the program is built, nothing is a project's")]
 fn main() -> std::io::Result<()> {

@@ -1,4 +1,5 @@
-// What could be done better with a task: each rule, as the server words it in either language, and the way to the setting to change.
+// Advice for a task: each rule in the server's wording in either language, and the link to the setting to
+// change.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -22,7 +23,7 @@ const site = siteFor(async (server) => {
   return { run };
 });
 
-/** The sentence that begins so, in a language, with its values. */
+/** The message with this beginning, in a language, with its values. */
 function said(lang, begins, values = {}) {
   const [english, chinese] = Object.entries(SENTENCES).find(([sentence]) => sentence.startsWith(begins)) ?? assert.fail(begins);
   return (lang === "zh" ? chinese : english).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? assert.fail(`${begins}: ${name}`));
@@ -31,7 +32,7 @@ function said(lang, begins, values = {}) {
 const USED = { minutes: "15", share: "31.0 %" };
 const IN_LAST = "in the last {minutes} minutes";
 
-/** Of each rule what it saw, at which workers, and a thing to change with its names. */
+/** For each rule: the observation, the workers, and a change with its names. */
 const RULES = {
   straggler: [`${IN_LAST} the GPU of \`{worker}\` was used {own}, those of its peers {others}: they`, { minutes: "15", worker: "worker-2", own: "97.0 %", others: "41.0 %" }, ["worker-2"],
     ["Give all workers the same share", "DistributedSampler(dataset, shuffle=True, drop_last=True)", "dataset.shard(num_shards, index)"]],
@@ -49,7 +50,7 @@ const RULES = {
     ["Share the GPU: let each worker", "torch.distributed.init_process_group(\"gloo\")", undefined, "resources.processes_per_gpu: 4"]],
 };
 
-/** What the server would answer, in a language, of a task with so many workers. */
+/** The server's response about a task with this many workers, in a language. */
 function answer(lang, run, count = 4) {
   const advice = Object.entries(RULES).map(([rule, [seen, values, workers, [what, pytorch, tensorflow, setting]]]) => ({
     rule, run, task: "train", workers, evidence: said(lang, seen, values), remedies: [{ what: said(lang, what), pytorch, tensorflow, setting }],
@@ -69,7 +70,7 @@ for (const size of Object.keys(SIZES)) {
       await card("held_idle").waitFor();
       for (const { rule, evidence, workers, remedies: [remedy] } of told.advice) {
         const text = await card(rule).innerText();
-        // Names stand as code, without their quotes; a sentence begins with a capital.
+        // Names are shown as code, without their quotes; a sentence begins with a capital.
         const plain = (sentence) => sentence.replaceAll("`", "").toLowerCase();
         for (const part of [evidence, remedy.what]) assert.ok(text.toLowerCase().includes(plain(part)), `${rule}: ${part} is not in ${text}`);
         const names = await card(rule).locator("li code").allInnerTexts();
@@ -82,7 +83,7 @@ for (const size of Object.keys(SIZES)) {
       if (process.env["PICTURES"]) await page.screenshot({ path: `${process.env["PICTURES"]}/advice-${lang}-${theme}-${size}.png`, fullPage: true });
       await card("cpu_saturated").getByRole("link").press("Enter");
       await page.waitForURL("**/projects/default/pipelines/gang/edit#task/train");
-      // The form is that of the task, not of the pipeline or of its first task.
+      // The form is the task's, not the pipeline's or the first task's.
       await page.locator('[data-pointer^="/tasks/1/"]').first().waitFor();
       assert.equal(await page.locator('[data-pointer^="/tasks/0/"]').count(), 0);
       flawless(page);

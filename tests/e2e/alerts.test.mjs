@@ -1,4 +1,5 @@
-// Alerts: a channel is added, tried, changed and deleted; what the receiver says is shown, the address is not.
+// Alerts: a channel is added, tested, changed and deleted. The receiver's response is shown, the address is
+// not.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-// The audit log: what was changed is found by who, what, to what, where and when.
+// The audit log: entries can be filtered by person, action, object, address and time.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,6 @@
-// Measures the pages of a cluster of 1,000 nodes with 8 cards each: how long they take to open, and how smoothly the grid moves.
-// CUBELOOM_TEST_PROGRAM names the program, which should be a release build: docs/BENCHMARKS.md says what was found.
+// Measures the pages of a cluster of 1,000 nodes with 8 GPUs each: their load times, and how smoothly the
+// grid scrolls. CUBELOOM_TEST_PROGRAM names the program, which should be a release build. docs/BENCHMARKS.md
+// has the results.
 
 import { launch, open, session } from "./support/browser.mjs";
 import { KUBECONFIG } from "./support/observed.mjs";
@@ -9,10 +10,10 @@ import { Server } from "./support/server.mjs";
 const NODES = 1000;
 const CARDS = 8;
 const ROUNDS = 5;
-/** How many moves over the grid are looked at, and how many steps a move has. */
+/** How many moves over the grid are measured, and the steps of a move. */
 const MOVES = 40;
 
-/** Most cards work, and some of each kind stand out. */
+/** Most GPUs are busy, and some of each kind need attention. */
 function node(index) {
   const card = (at) => ({ usage: (index * CARDS + at) % 50 === 0 ? 0 : 0.3 + ((index * 7 + at * 3) % 70) / 100, memory: 0.8, pod: `somebody-${index}-${at}` });
   const cards = Array.from({ length: CARDS }, (_, at) => (index % 10 === 9 ? {} : card(at)));
@@ -25,7 +26,7 @@ const say = (what, values) => {
   console.log(`${what.padEnd(58)} ${text(middle(values))} ms ${text(Math.min(...values))} - ${text(Math.max(...values)).trim()}`);
 };
 
-/** The distances of frames while the grid is scrolled through and gone over, in milliseconds. */
+/** The frame intervals in milliseconds, while the grid is scrolled and hovered. */
 async function frames(page) {
   const box = await page.locator(".card-canvas").boundingBox();
   await page.evaluate(() => {
@@ -76,7 +77,8 @@ try {
       added.push((await visit())[1]);
       await page.goto("about:blank");
       await remove();
-      // A cluster that nobody has looked at; what the server has found by itself is older than the ten seconds for which it is good.
+      // A cluster that has not been viewed: the server's own result is older than the ten seconds for which
+      // it is fresh.
       await add();
       await page.waitForTimeout(20_000);
       const [at, all] = await visit();

@@ -1,5 +1,5 @@
-// The canvas: a node put into an edge, a look at what is selected, layouts taken back and cancelled, frames and notes by
-// the keyboard, and cutting from one tab into another.
+// The canvas: inserting a node into an edge, zooming to the selection, undoing and cancelling layouts, frames
+// and notes by keyboard, and cutting from one tab into another.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -38,7 +38,7 @@ const middle = async (page, task) => {
   const { x, y, width, height } = await node(page, task).boundingBox();
   return { x: x + width / 2, y: y + height / 2 };
 };
-/** Where tasks lie in the drawing, whatever part of it is in sight. */
+/** The tasks' positions in the drawing, independent of the view. */
 const places = (page) => page.locator(".cv-task").evaluateAll((all) => Object.fromEntries(all.map((one) => [one.id, `${one.parentElement.style.left} ${one.parentElement.style.top}`])));
 
 test("a node without edges that is dragged onto one comes between its ends, in one step", async () => {
@@ -57,7 +57,7 @@ test("a node without edges that is dragged onto one comes between its ends, in o
   await eventually(async () => assert.deepEqual([await needs(page, "lone"), await needs(page, "b")], ["", "a"]));
   await eventually(async () => assert.deepEqual(await places(page), before, "it lies where it lay"));
 
-  // One that has edges is only moved: somebody may want it there.
+  // A node with edges is only moved: its position may be intended.
   const c = await middle(page, "c");
   await page.mouse.move(c.x, c.y);
   await page.mouse.down();
@@ -112,7 +112,7 @@ test("a layout is taken back in one step, and done again", async () => {
 
 test("a layout that is being made is cancelled: with Escape or its button, also the first one", async () => {
   const page = await site.open({ as: "emil" });
-  // The worker never gets its script, so that no layout ends by itself.
+  // The worker never gets its script, so no layout finishes.
   await page.context().route("**/layout-worker-*.js", () => undefined);
   await page.goto("/projects/default/pipelines/drawn/edit");
   await ready(page);
@@ -130,7 +130,7 @@ test("a layout that is being made is cancelled: with Escape or its button, also 
     await page.waitForFunction(() => document.activeElement?.matches(".cv-stage"));
   }
 
-  // Tasks without any place are shown all the same.
+  // Tasks without positions are shown, too.
   await page.goto("/projects/default/pipelines/bare/edit");
   await ready(page);
   await busy.waitFor();

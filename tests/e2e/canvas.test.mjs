@@ -1,4 +1,4 @@
-// The canvas: every gesture with the mouse, and the way to the same by the keyboard.
+// The canvas: every mouse gesture, and its keyboard equivalent.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -33,7 +33,7 @@ const middle = async (page, task) => {
   const { x, y, width, height } = await node(page, task).boundingBox();
   return { x: x + width / 2, y: y + height / 2 };
 };
-/** What a task needs, as its node says it. */
+/** A task's dependencies, from its node's label. */
 const needs = async (page, task) => /needs ([a-z0-9-]+(?:, [a-z0-9-]+)*?)(?:, \d+ problems|$)/.exec(await node(page, task).getAttribute("aria-label"))?.[1] ?? "";
 const said = (page, words) => page.locator(".cv-room [role=status]", { hasText: words }).waitFor({ state: "attached" });
 const selected = (page) => page.locator(".cv-task[data-selected]").evaluateAll((all) => all.map((one) => one.id.slice("task-".length)));
@@ -70,7 +70,7 @@ test("with the mouse: move, undo, connect, no cycle, insert on an edge, box, del
   await eventually(async () => assert.equal(await needs(page, "python"), "a"));
   await eventually(async () => assert.equal(await needs(page, "b"), "python"));
 
-  // What was dropped is selected; a box would add to it.
+  // A dropped task is selected; a selection box would add to it.
   await eventually(async () => assert.deepEqual(await selected(page), ["python"]));
   await page.keyboard.press("Escape");
   await eventually(async () => assert.deepEqual(await selected(page), []));
@@ -414,7 +414,7 @@ test("with fingers: one pans, two zoom, a tap selects, what is selected is dragg
   });
   assert.equal(await page.locator(".cv-task[data-selected]").count(), 0);
 
-  // What is not selected does not go with the finger: the view does.
+  // A finger on an unselected node pans the view instead.
   const [lone, a] = [await middle(page, "lone"), await middle(page, "a")];
   await fingers.move([lone], [{ x: lone.x, y: lone.y + 48 }]);
   await eventually(async () => assert.ok(Math.abs((await middle(page, "a")).y - a.y - 48) < 8));

@@ -1,4 +1,4 @@
-// An administrator adds a cluster that does not answer, is told why, changes what is said of it, and takes it away.
+// An administrator adds an unreachable cluster, sees why, edits its settings, and removes it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -31,7 +31,7 @@ test("a cluster is added, checked, changed and removed", async () => {
   await page.reload();
   await settled(page);
   await page.getByText("Unreachable").first().waitFor();
-  // The refusal of the first kubeconfig.
+  // The rejected kubeconfig.
   page.faults.length = 0;
   assert.deepEqual(await look(page, "en"), []);
   await page.getByRole("button", { name: "Check" }).click();
@@ -71,7 +71,7 @@ test("of a Slurm cluster only is asked what it has", async () => {
 test("a faulty card is taken back once that is confirmed", async () => {
   const page = await site.open({ as: "ada" });
   const gpu = "GPU-8b1c0e72";
-  // No machine of tests has a faulty card: its button is put where the page would have it.
+  // Test machines have no unhealthy GPU: the test inserts the button that the page would show.
   const name = `Uncordon ${gpu}`;
   const button = `<button class="button small" type="button" data-whole="${gpu}" data-cluster="local" aria-label="${name}">Uncordon</button>`;
   let faulty = true;
@@ -93,12 +93,12 @@ test("a faulty card is taken back once that is confirmed", async () => {
   await dialog.waitFor({ state: "detached" });
   assert.deepEqual(asked, []);
 
-  // The server itself knows of no error of such a card, and the page stays as it is.
+  // The server knows of no error of such a GPU, and the page stays unchanged.
   await page.getByRole("button", { name }).click();
   await dialog.getByRole("button", { name: "Uncordon" }).click();
   await page.getByText(/there is no faulty GPU/).waitFor();
   assert.equal(await page.getByRole("button", { name }).count(), 1);
-  // The refusal.
+  // The rejected request.
   page.faults.length = 0;
 
   const address = `/api/v1/clusters/local/gpus/${gpu}/fault`;
@@ -115,7 +115,7 @@ test("a faulty card is taken back once that is confirmed", async () => {
   assert.deepEqual(await look(page, "en"), []);
 });
 
-/** A node is set aside, offered again, and taken back. */
+/** A node is cordoned, becomes ready for retry, and is uncordoned. */
 async function aside(page) {
   await page.getByRole("button", { name: "Cordon node" }).click();
   const dialog = page.getByRole("dialog");
@@ -123,7 +123,7 @@ async function aside(page) {
   await dialog.getByLabel("Why").fill("its fan");
   await dialog.getByRole("button", { name: "Cordon" }).click();
   await dialog.locator("[data-field=node] .field-error").waitFor();
-  // The refusal of this name.
+  // The rejected name.
   page.faults.length = 0;
   assert.deepEqual(await look(page, "en"), []);
   await dialog.getByLabel("Node").fill("gpu-3");
@@ -144,7 +144,9 @@ async function aside(page) {
   assert.equal(await page.getByText("ada: its fan").count(), 0);
 }
 
-/** What is said of the cluster is changed; the dialog begins with what is said now, and says when somebody was faster. */
+/**
+ * Edits the cluster's settings. The dialog starts with the current ones, and reports a conflicting change.
+ */
 async function change(page) {
   const settings = () => page.evaluate(async () => (await fetch("/api/v1/clusters/far/settings")).json());
   const put = (body) => page.evaluate(async (sent) => {
@@ -159,7 +161,7 @@ async function change(page) {
   const namespace = dialog.getByLabel("Job namespace");
   assert.equal(await namespace.inputValue(), "cubeloom-jobs");
   assert.equal(await dialog.getByLabel("Kubeconfig", { exact: true }).inputValue(), "", "a kubeconfig is never shown");
-  // The help of the namespace says what {project} means.
+  // The help of the namespace explains {project}.
   assert.deepEqual((await look(page, "en")).filter((fault) => !fault.endsWith(": {project}")), []);
   await namespace.fill("Jobs!");
   await dialog.getByRole("button", { name: "Save" }).click();
@@ -171,7 +173,7 @@ async function change(page) {
   await page.keyboard.press("Tab");
   await page.keyboard.type("pool=big, zone=a");
   await dialog.getByLabel("Standby nodes").last().fill("2");
-  // What is wrong in what is folded away is shown.
+  // A problem in a folded section is shown.
   await dialog.getByText("More settings").click();
   await dialog.getByLabel("Image pull secrets").fill("shared, Not a name");
   await dialog.getByText("More settings").click();
@@ -196,7 +198,7 @@ async function change(page) {
   await dialog.getByText(/changed/i).first().waitFor();
   assert.equal((await settings()).workspace_path, "{project}", "nothing was overwritten");
   await page.keyboard.press("Escape");
-  // The refusals.
+  // The rejected requests.
   page.faults.length = 0;
 }
 

@@ -1,4 +1,4 @@
-// A connection that is lost in the middle of a run: the page says so, and recovers by itself.
+// A connection that is lost during a run: the page shows it, and recovers by itself.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -52,13 +52,13 @@ test("a script that the network cuts off comes when the page is loaded again, by
   await page.locator(".cv-stage").waitFor();
   assert.equal(cut, 1);
   await page.unroute("**/assets/*");
-  // Where it never comes, the page is not loaded on and on.
+  // If the script never loads, the page does not reload forever.
   let loads = 0;
   page.on("load", () => { loads += 1; });
   await page.route("**/assets/pipeline-editor*", (route) => route.abort());
   await page.goto("/projects/default/pipelines/count/edit");
   await eventually(async () => assert.equal(loads, 4));
-  // The last load gives up with an error; a page that is to be loaded again keeps silent.
+  // The last load ends with an error; a page about to reload logs none.
   await eventually(() => assert.match(page.faults.join("\n"), /^script: /m));
   assert.equal(loads, 4);
   await page.context().close();
@@ -67,7 +67,7 @@ test("a script that the network cuts off comes when the page is loaded again, by
 test("the server is killed and comes back", async () => {
   const page = await site.open();
   await signIn(page, "ada");
-  // Long enough to be there still when the page is shown on a busy machine.
+  // Long enough that it still runs when a busy machine shows the page.
   const run = await start(site.there.api, { pipeline: "count", parameters: { steps: 60 } });
   await page.goto(`/runs/${run}`);
   await page.evaluate(() => { window.notReloaded = true; });

@@ -1,5 +1,5 @@
-// Every dialog of the pages: legible in both languages and themes and on a narrow screen, with the focus inside, and
-// closed by Escape, which gives the focus back.
+// Every dialog of the pages: legible in both languages and themes and on a narrow screen, with the focus
+// inside. Escape closes it and restores the focus.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -32,7 +32,7 @@ const site = siteFor(async (server) => {
 const PROJECT = "/projects/default";
 const COUNT = `${PROJECT}/pipelines/count`;
 
-/** What opens a dialog, by page: a selector; what has to be opened before it stands in front of `>>>`. */
+/** Selectors that open a dialog, by page; a menu to open first comes before `>>>`. */
 const OPENERS = (there) => ({
   "/users": ["#user-new", "#invite", "[data-user=emil] [data-do=edit]"],
   "/me": ["#token-new", "[data-revoke]"],
@@ -73,7 +73,7 @@ async function opened(page, opener, lang) {
   if (box.x < 0 || box.y < 0 || box.x + box.width > width || box.y + box.height > height) wrong.push(`it lies beyond the edge: ${JSON.stringify(box)}`);
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  // In a menu that is closed again, the menu has it.
+  // If the button is in a closed menu, the menu gets the focus.
   const back = before ? page.locator(before).first() : button;
   if (!(await back.evaluate((one) => one === document.activeElement || one.parentElement.contains(document.activeElement)))) wrong.push("the focus is not where it was");
   return wrong;
@@ -88,7 +88,7 @@ for (const options of LOOKS) {
       await settled(page);
       for (const opener of openers) wrong.push(...(await opened(page, opener, options.lang)).map((fault) => `${path} ${opener}: ${fault}`));
     }
-    // The rule for the names of namespaces has braces of its own.
+    // The pattern of namespace names contains braces.
     wrong.splice(0, wrong.length, ...wrong.filter((fault) => !/add-cluster.*\{project\}/.test(fault)));
     await page.context().close();
     assert.deepEqual(wrong, []);

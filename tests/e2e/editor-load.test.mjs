@@ -1,4 +1,4 @@
-// What the editor loads before anybody does something in it: little, and nothing of what is needed later.
+// What the editor loads before any interaction: little, and nothing that is needed later.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,15 +9,15 @@ import { ready } from "./support/editor.mjs";
 import { eventually } from "./support/eventually.mjs";
 import { siteFor } from "./support/site.mjs";
 
-/** As it goes over the wire; as frontend/build/budget.test.ts counts. */
+/** In transferred bytes, as frontend/build/budget.test.ts counts. */
 const KB = 1000;
 const MOST = 180 * KB;
 
-/** What comes when it is needed: modules by their names, CodeMirror by what only it says. */
+/** Modules loaded on demand, by name; CodeMirror by a string that only it contains. */
 const LATER = /\/(text-pane|log-drawer|versions-panel|code-dialog)-/;
 const CODEMIRROR = /cm-content/;
 
-// More tasks than a pipeline has without a map, each of them with a place.
+// More tasks than a pipeline without a minimap has, each with a position.
 const NAMES = ["a", "b", "c", "d", "e", "f"];
 const DOCUMENT = `
 apiVersion: cubeloom/v1
@@ -34,7 +34,7 @@ const site = siteFor(async (server) => {
   await server.api(server.token("ada"))("POST", "/projects/default/pipelines", { document: DOCUMENT });
 });
 
-/** A page, and the scripts that it has got so far: texts by address. */
+/** A page, and the scripts loaded so far: texts by URL. */
 async function watched(options) {
   const page = await site.open({ as: "ada", ...options });
   const scripts = new Map();
@@ -55,7 +55,7 @@ for (const lang of ["en", "zh"]) {
     await settled(page);
     for (let before = -1; scripts.size > before; ) {
       before = scripts.size;
-      // What is loaded ahead waits until the page has nothing to do.
+      // Preloading waits until the page is idle.
       await page.evaluate(() => new Promise((done) => { requestIdleCallback(done); }));
       await settled(page);
     }
@@ -64,10 +64,10 @@ for (const lang of ["en", "zh"]) {
     context.diagnostic(`${loaded.size} scripts, ${(size / KB).toFixed(1)} kB gzipped`);
     assert.ok(size <= MOST, `${size} bytes`);
     assert.deepEqual([...loaded].filter(([path, text]) => LATER.test(path) || CODEMIRROR.test(text)).map(([path]) => path), []);
-    // Layouts are made by a worker, and texts are parsed by another.
+    // One worker computes layouts, another parses texts.
     assert.deepEqual(page.workers().map((worker) => worker.url()), []);
 
-    // They would have been noticed: a layout and the text bring them.
+    // Check of the check: a layout and the text load them.
     await page.locator(".cv-stage").focus();
     await page.keyboard.press("Shift+L");
     await eventually(() => assert.match(page.workers().map((worker) => worker.url()).join(), /layout-worker-/));

@@ -30,7 +30,7 @@ test("a failed task says on its node why, and in full above its log", async () =
   await page.context().close();
 });
 
-/** A task whose attempts wait until the test lets each of them go on; the first one fails. */
+/** A task whose attempts each wait for the test; the first one fails. */
 const FLAKY = (gate) => `apiVersion: cubeloom/v1
 kind: Pipeline
 name: flaky

@@ -1,4 +1,4 @@
-// Nothing is lost in the editor: two people at once, unsaved work, a text that cannot be read; and who may only look.
+// The editor loses nothing: concurrent edits, unsaved work, unreadable text, and read-only users.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -30,7 +30,7 @@ test("two people on one pipeline: the second is told at once, and merges by task
   await banner.getByRole("button", { name: "Merge" }).click();
   const dialog = emil.getByRole("dialog");
   await dialog.locator("fieldset").first().waitFor();
-  // The description is asked about; Emil's other change is joined without a question.
+  // The description conflicts; Emil's other change is merged without a question.
   await eventually(async () => assert.equal(await dialog.locator("fieldset").count(), 1));
   await dialog.getByText("Emil's words").waitFor();
   assert.deepEqual(await look(emil, "en"), []);
@@ -45,7 +45,7 @@ test("two people on one pipeline: the second is told at once, and merges by task
   assert.match(document, /Judges, says Emil\./);
   assert.doesNotMatch(document, /Emil's words/);
 
-  // Ada, who has changed nothing since, takes it over with one click.
+  // Ada, who has no unsaved changes, loads it with one click.
   await ada.locator(".ed-banner").getByRole("button", { name: "Load this version" }).click();
   await ada.locator(".ed-saved", { hasText: "Version 4 · saved" }).waitFor();
   flawless(ada);
@@ -55,7 +55,7 @@ test("two people on one pipeline: the second is told at once, and merges by task
 test("what somebody else has saved is looked at, saved over, or taken", async () => {
   const page = await openEditor(site, "emil", PATH);
   const { etag, body } = await site.there.api("GET", "/projects/default/pipelines/count");
-  // Wherever the task says it: the editor puts a new field last.
+  // The description may be anywhere in the task: the editor puts a new field last.
   const withDescription = (text, words) => {
     const [before, after] = text.split("name: judge\n");
     return `${before}name: judge\n    description: ${words}\n${after.replace(/^ {4}description: .*\n?/m, "")}`;
@@ -84,7 +84,7 @@ test("what somebody else has saved is looked at, saved over, or taken", async ()
   await page.locator(".ed-saved:not([data-dirty])").waitFor({ state: "attached" });
   await node(page, "judge").click();
   await eventually(async () => assert.equal(await field(page, "/tasks/2/description").getByRole("textbox").first().inputValue(), "second"));
-  // It is a step like others.
+  // It can be undone like other changes.
   await page.locator(".ed-steps button").first().click();
   await page.locator(".cv-stage").focus();
   await page.keyboard.press("Escape");
@@ -129,7 +129,7 @@ test("while the text cannot be read the canvas shows the last state that could",
   await banner.waitFor({ state: "detached" });
   await page.locator(".ed-saved:not([data-dirty])").waitFor({ state: "attached" });
 
-  // What is written becomes the document, and what is drawn becomes text.
+  // Text edits update the document, and canvas edits update the text.
   await page.keyboard.press("Escape");
   await text.getByText("judge", { exact: true }).last().dblclick();
   await page.keyboard.type("jury");

@@ -1,4 +1,4 @@
-// The editor, as somebody uses it who has never seen it: with the mouse, and then with the keyboard alone.
+// The editor for a new user: with the mouse, and then with the keyboard alone.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await connect(page, "command", "python");
   await connect(page, "python", "command-2");
 
-  // What is missing is told before anything runs.
+  // Missing values are reported before anything runs.
   await problems(page, "error").waitFor();
   await node(page, "command").click();
   await fillList(page, "/tasks/0/arguments/command", ["echo", "hello from the canvas"]);
@@ -40,7 +40,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await problems(page, "error").click();
   await page.locator(".ed-problem-panel").getByRole("button").first().click();
   await page.waitForFunction(() => document.activeElement?.closest('[data-pointer^="/tasks/2"]') !== null);
-  // It waits until somebody says that it may go on.
+  // It waits for a file.
   const go = join(site.server.folder, "go");
   await fillList(page, "/tasks/2/arguments/command", ["sh", "-c", `until [ -e ${go} ]; do sleep 0.3; done`]);
   await problems(page, "good").waitFor();
@@ -53,7 +53,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   const shows = (task, word) => page.locator(`#task-${task}[data-state=${word}]`).waitFor({ timeout: 60_000 });
   for (const task of ["command", "python"]) await shows(task, "succeeded");
   await shows("command-2", "running");
-  // The page's clock counts while it runs; how long it took takes its place.
+  // A timer counts while it runs, and the final duration replaces it.
   const took = node(page, "command-2").locator(".number");
   await eventually(async () => assert.match(await took.innerText(), /^\d+(\.\d)? s$/));
   site.server.write("go", "");
@@ -66,7 +66,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await page.locator(".ed-drawer").getByText("hello from the canvas").waitFor();
   await page.locator(".ed-drawer").getByRole("button", { name: "Close" }).click();
 
-  // One task again, on what the run before left.
+  // Reruns one task on the outputs of the previous run.
   await node(page, "command-2").click();
   await page.locator(".ed-actions summary").last().click();
   await page.getByRole("button", { name: "Run only command-2" }).click();
@@ -75,7 +75,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   assert.match(await choice.locator("option").first().innerText(), /newest run/);
   assert.match(await choice.locator("option").nth(1).innerText(), new RegExp(`${earlier.slice(-8)} · .+ · succeeded`, "i"));
   await choice.selectOption(earlier);
-  // Asked before: it may have changed when the click has returned.
+  // Read before the click: the URL may have changed when the click has returned.
   const whole = page.url();
   await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
   await page.waitForFunction((before) => location.href !== before, whole);
@@ -109,7 +109,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   flawless(page);
 });
 
-/** Presses Tab until something with this name has the focus. */
+/** Presses Tab until an element with this name has the focus. */
 async function reach(page, name, key = "Tab", most = 80) {
   for (let i = 0; i < most; i += 1) {
     const at = await page.evaluate(() => (document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "").trim());
@@ -128,7 +128,7 @@ test("the same with the keyboard alone", async () => {
     await page.keyboard.type("command");
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.activeElement?.matches(".cv-stage"));
-    // Enter opens the form, Escape leads back.
+    // Enter opens the form, Escape returns.
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.activeElement?.closest(".ed-right") !== null);
     await reach(page, /^Add.*: Command/);
@@ -144,7 +144,7 @@ test("the same with the keyboard alone", async () => {
   await add(["true"]);
   await problems(page, "good").waitFor();
 
-  // A third one, which nothing comes before: connected by hand, moved, and taken away again.
+  // A third task without dependencies: connected by hand, moved, and removed again.
   const said = (words) => page.locator(".cv-room [role=status]", { hasText: words }).waitFor({ state: "attached" });
   await page.keyboard.press("Escape");
   await add(["false"]);

@@ -1,4 +1,4 @@
-// What time went to, and jobs that hang: on the pages of the run and of the task, in both languages, themes and widths.
+// Goodput and hanging jobs: on the pages of the run and of the task, in both languages, themes and widths.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";

@@ -1,4 +1,5 @@
-// The parts of a task's form that are folded: what is set in them stands in the document's text, and comes back from it.
+// The folded sections of a task's form: their values are written to the document's text, and read back from
+// it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -34,7 +35,7 @@ async function unfold(page, name) {
   return part(page, name);
 }
 
-/** The document's text, as the text view has it. */
+/** The document's text, from the text view. */
 async function text(page) {
   await page.locator("button[data-look=text]").click();
   const lines = page.locator(".ed-text .cm-line");
@@ -44,7 +45,7 @@ async function text(page) {
   return written;
 }
 
-/** Adds a name to a field with names of one's own, and gives it a value. */
+/** Adds a key to a mapping field, and sets its value. */
 async function name(field, title, key, value) {
   await field.getByRole("button", { name: new RegExp(`^Add\\s*: ${title}$`) }).click();
   await field.getByLabel(`New name in ${title}`).fill(key);
@@ -105,7 +106,7 @@ test("retries, elements, placement, variables, secrets and volumes are set, read
   assert.equal(await (await unfold(page, "environment")).getByLabel("as file named…", { exact: true }).inputValue(), "key.txt");
   assert.ok(await part(page, "environment").getByLabel("read-only", { exact: true }).isChecked());
 
-  // What is emptied is written no more.
+  // Emptied fields are removed from the text.
   await page.getByRole("button", { name: "Remove hub-key" }).click();
   await (await unfold(page, "repeat")).getByRole("button", { name: "None", exact: true }).click();
   await part(page, "failure").getByLabel("Timeout", { exact: true }).fill("");

@@ -1,4 +1,5 @@
-// The form of the editor: fields from a schema, expressions, problems that lead to their field, several tasks at once.
+// The editor's form: fields from a schema, expressions, links from problems to fields, editing several tasks
+// at once.
 
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -30,7 +31,7 @@ tasks:
     arguments: {command: [echo, done]}
 `;
 
-/** A template whose arguments come in groups, one of them to be chosen. */
+/** A template whose arguments are in groups, one of which must be chosen. */
 const GROUPED = `
 apiVersion: cubeloom/v1
 kind: TaskTemplate
@@ -89,7 +90,7 @@ const unfold = async (page, name) => {
   if ((await button.getAttribute("aria-expanded")) === "false") await button.click();
 };
 
-/** The document's text, as the text view has it. */
+/** The document's text, from the text view. */
 async function text(page) {
   await page.locator("button[data-look=text]").click();
   const lines = page.locator(".ed-text .cm-line");
@@ -108,10 +109,10 @@ test("a field is typed into, in the middle too, and undone in one step", async (
   await page.keyboard.type("my-", { delay: 20 });
   await eventually(async () => assert.equal(await model.inputValue(), "my-m.json"));
   await eventually(async () => assert.equal(await model.evaluate((input) => input.selectionStart), 3, "the caret stays where it is typed"));
-  // The server's answer comes in the meantime, and takes nothing away.
+  // The server's response arrives meanwhile, and overwrites nothing.
   await answered;
   await eventually(async () => assert.ok(await model.evaluate((input) => input === document.activeElement)));
-  // What equals its default is not written: the field shows it as a placeholder.
+  // A value equal to the default is not written: the field shows it as a placeholder.
   const rounds = form(page).getByLabel("Rounds", { exact: true });
   await eventually(async () => assert.equal(await rounds.getAttribute("placeholder"), "100"));
   await rounds.fill("100");
@@ -332,7 +333,7 @@ test("every part is legible, light and dark, wide and narrow, in both languages"
   for (const options of [{ theme: "dark" }, { lang: "zh" }, { size: "narrow" }]) {
     const page = await editor(null, options);
     await page.locator("#task-train").click();
-    // On a narrow screen it is a sheet.
+    // On a narrow screen the form is a sheet.
     if (options.size) await page.locator(".ed-panels button").first().click();
     await form(page).waitFor();
     const folded = form(page).locator(".fold-head button[aria-expanded=false]");

@@ -1,4 +1,4 @@
-// A server on which nothing has happened yet: its first page, and what each empty page offers to do.
+// A new server: its first page, and the actions that each empty page offers.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { siteFor } from "./support/site.mjs";
 
 const site = siteFor((server) => ({ link: server.says().match(/https?:\/\/\S+\/welcome\?token=[\w-]+/)[0] }));
 
-/** Every look of a page that needs no account; `mistaken`: also as it is with mistakes in it. */
+/** Every language, theme and size of a page that needs no account; `mistaken`: also with invalid input. */
 async function everyLook(path, mistaken) {
   for (const options of LOOKS) {
     const page = await site.open(options);
@@ -54,7 +54,7 @@ test("the page of an invitation and of a lost password is legible, and so is tha
   }
 });
 
-// What an empty page offers, and what it leads to.
+// The action of each empty page, and its target.
 const EMPTY = [
   ["/", "link", "Open pipelines", /\/projects\/default\/pipelines$/],
   ["/projects/default/pipelines", "link", "New pipeline", /\/new-pipeline\/canvas$/],

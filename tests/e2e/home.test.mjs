@@ -1,4 +1,5 @@
-// The home page: what runs, what waits and why, what failed and by what, as it happens; what of one's own hangs or was sized anew.
+// The home page, live: running, pending and failed runs with reasons, and the user's hanging or resized
+// tasks.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +10,7 @@ import { ended, start } from "./support/stage.mjs";
 
 const held = (name, gate) => `  - {name: ${name}, template: command, resources: {cpu: 100m, memory: 64Mi}, arguments: {command: [sh, -c, 'until test -e ${gate}; do sleep 0.1; done']}}\n`;
 
-/** Two tasks of which only one may run at a time; of the pipeline one run may be active. */
+/** Two tasks, one at a time; at most one active run of the pipeline. */
 const NARROW = (gate) => `apiVersion: cubeloom/v1
 kind: Pipeline
 name: narrow
@@ -18,7 +19,7 @@ max_active_runs: 1
 tasks:
 ${held("one", gate)}${held("two", gate)}`;
 
-/** Reports steps, and then none any more. */
+/** Reports steps, and then stops reporting. */
 const STUCK = `apiVersion: cubeloom/v1
 kind: Pipeline
 name: stuck
@@ -36,7 +37,7 @@ tasks:
           sleep 600
 `;
 
-/** Asks for far more than it needs: it gets less once some attempts have shown that. */
+/** Requests far more than it needs: it gets less once some attempts have shown that. */
 const GREEDY = `apiVersion: cubeloom/v1
 kind: Pipeline
 name: greedy
@@ -104,7 +105,7 @@ test("what of one's own hangs or was sized anew stands first, with its sentence,
   await page.goto("/");
   const notices = page.locator("#home-notices");
   const hangs = notices.locator(".home-row", { hasText: "train" });
-  // It looks again every 15 seconds.
+  // The page refreshes every 15 seconds.
   await hangs.getByText(/^rank 0 has reported no step for/i).waitFor();
   await notices.locator(".home-row", { hasText: "eat" }).getByText(/^memory .* instead of .*: peaks? of /i).waitFor();
   await notices.locator(".count", { hasText: /^2$/ }).waitFor();

@@ -1,4 +1,4 @@
-// Files of another platform on the import page: read, told about, and their job templates installed.
+// Import of another platform's files: parsing, messages, and installing their job templates.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const site = siteFor((server) => {
   server.user("emil", "--project", "default", "--role", "editor");
 });
 
-/** The file of pipelines, each in it twice. */
+/** The pipelines file, with each pipeline twice. */
 function twice() {
   const pipelines = Object.entries(JSON.parse(readFileSync(file("pipelines.json"), "utf8")));
   const again = pipelines.map(([key, { pipeline, ...rest }]) => [`${key}-2`, { ...rest, pipeline: { ...pipeline, name: `${key}-2` } }]);
@@ -60,7 +60,7 @@ test("an imported pipeline is saved and opens in the editor, each task where it 
   assert.equal(names.length, 3);
   const nodes = await page.locator(".cv-task").evaluateAll((all) => Object.fromEntries(all.map((one) => [one.id.slice("task-".length), [one.parentElement.style.left, one.parentElement.style.top]])));
   assert.deepEqual(Object.keys(nodes).sort(), names.sort());
-  // As the file has them: { x: 100, y: 20.4 } and { x: 100, y: 140 }.
+  // As in the file: { x: 100, y: 20.4 } and { x: 100, y: 140 }.
   assert.deepEqual(nodes.pull, ["100px", "20px"]);
   assert.ok(Object.values(nodes).some(([x, y]) => x === "100px" && y === "140px"), JSON.stringify(nodes));
   flawless(page);
@@ -86,7 +86,7 @@ test("a template is installed from its file, and its mistakes are told", async (
   const send = (name, text) => page.locator("#install-file").setInputFiles({ name, mimeType: "application/yaml", buffer: Buffer.from(text) });
   await send("wrong.yaml", "kind: TaskTemplate\n");
   await page.locator("#toasts").getByText(/apiVersion/).waitFor();
-  // The browser notes the refusal that was asked for.
+  // The browser logs the expected refusal.
   assert.match(page.faults.splice(0).join(" "), /status of 422/);
   await send("say.yaml", [
     "apiVersion: cubeloom/v1", "kind: TaskTemplate", "name: say", 'version: "1.0.0"', "group: basics", "label: {en: Say, zh: 说}",

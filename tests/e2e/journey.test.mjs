@@ -1,4 +1,4 @@
-// From nothing to a compared run, as the first person of a new server does it.
+// From an empty server to a run comparison, as its first user.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { PASSWORD } from "./support/server.mjs";
 import { siteFor } from "./support/site.mjs";
 import { count, ended } from "./support/stage.mjs";
 
-// The one file that runs in all of Chromium, which people have.
+// The only test file in full Chromium, which users have.
 const site = siteFor(undefined, undefined, "full");
 
 test("the first administrator makes an account, runs a pipeline, watches it, reads its log and compares it", async () => {
@@ -44,7 +44,7 @@ test("the first administrator makes an account, runs a pipeline, watches it, rea
   await page.waitForURL(/\/runs\/[0-9a-z]{26}/);
   const run = new URL(page.url()).pathname.split("/")[2];
 
-  // It changes before their eyes, without a reload.
+  // The page updates live, without a reload.
   await page.evaluate(() => { window.notReloaded = true; });
   await page.locator("#run-head [data-state=running], #run-head .state-running, #run-head .state.running").first().waitFor();
   await page.goto(`/runs/${run}?tab=logs&task=learn`);

@@ -1,4 +1,4 @@
-// The whole way with the keyboard alone: sign in, open a pipeline, start it, look at its tasks.
+// Keyboard only: sign in, open a pipeline, start it, view its tasks.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ import { PAGES, stage } from "./support/stage.mjs";
 
 const site = siteFor(stage);
 
-/** Presses Tab until something with this name has the focus, which must be seen. */
+/** Presses Tab until an element with this name has a visible focus. */
 async function reach(page, name, most = 80) {
   for (let i = 0; i < most; i += 1) {
     await page.keyboard.press("Tab");
@@ -40,7 +40,7 @@ test("signing in, starting a run and moving in its graph need no mouse", async (
   await page.waitForURL((url) => url.pathname === "/");
   await settled(page);
 
-  // The first thing is a way past the navigation.
+  // The first Tab stop is a link that skips the navigation.
   await page.keyboard.press("Tab");
   await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("href")), "#main"));
 
@@ -66,14 +66,14 @@ test("signing in, starting a run and moving in its graph need no mouse", async (
   flawless(page);
 });
 
-/** Numbers what a mouse could use in a part of the page, and says how many there are. */
+/** Numbers the clickable elements in a part of the page, and returns their count. */
 function mark(within) {
   const usable = "a[href], button, input, select, textarea, summary, [tabindex='0']";
   const groups = new Set();
   let count = 0;
   for (const one of document.querySelector(within).querySelectorAll(usable)) {
     const seen = one.checkVisibility({ visibilityProperty: true }) && !one.closest("[inert]");
-    // Of several that share one tabindex, the arrow keys reach the others; of radio buttons, too.
+    // Roving tabindex: the arrow keys reach the other elements; the same holds for radio buttons.
     const roving = one.tabIndex < 0 || (one.type === "radio" && groups.has(one.name));
     if (one.type === "radio") groups.add(one.name);
     if (!seen || one.disabled || roving) continue;
@@ -83,11 +83,14 @@ function mark(within) {
   return count;
 }
 
-/** The number of what has the focus, its name, and whether that is seen: what is drawn may show it some frames later. */
+/**
+ * The number and name of the focused element, and whether its focus is visible, which on the canvas may take
+ * some frames.
+ */
 async function focused() {
   const one = document.activeElement;
   const isLit = () => {
-    // A ring, the thicker line of what is drawn, or a frame around it.
+    // An outline, a thicker line on the canvas, or a frame around it.
     const around = [one, one?.parentElement, one?.closest(".editor-text"), one?.querySelector("rect"), one?.firstElementChild];
     const lit = around.some((each) => {
       const style = each && getComputedStyle(each);
@@ -98,7 +101,7 @@ async function focused() {
     return lit || (frame && frame.content !== "none" && parseFloat(frame.borderTopWidth) >= 2);
   };
   for (let frame = 0; frame < 10 && !isLit(); frame += 1) await new Promise(requestAnimationFrame);
-  // An editor of text keeps Tab for itself until Escape was pressed.
+  // A text editor captures Tab until Escape is pressed.
   const keeps = one?.classList.contains("cm-content") ?? false;
   return { keeps, number: one?.closest("[data-numbered]")?.dataset.numbered, name: one?.outerHTML.slice(0, 90), lit: isLit() };
 }
@@ -106,7 +109,8 @@ async function focused() {
 test("Tab reaches everything on every page, and shows where it is", async () => {
   const page = await site.open({ as: "ada" });
   const wrong = [];
-  // What is around the pages is the same on each: after the first of them, Tab begins with what the page has itself.
+  // The frame around the pages is the same on each: after the first page, Tab starts with the page's own
+  // content.
   let within = "body";
   for (const { path, signedIn = true, missing } of PAGES(site.there)) {
     if (!signedIn || missing) continue;

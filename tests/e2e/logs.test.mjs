@@ -1,4 +1,4 @@
-// The log of a gang: all workers or one, found in, followed, wrapped, taken along.
+// The log of a gang: all workers or one, searched, followed, wrapped, downloaded.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const status = (page, words) => page.locator(".log-status", { hasText: words }).
 const found = (page, words) => eventually(async () => assert.equal(await page.locator(".log-found").innerText(), words));
 const pressed = (page, name) => page.locator(".log-bar").getByRole("button", { name, exact: true }).getAttribute("aria-pressed");
 const button = (page, name) => page.locator(".log-bar").getByRole("button", { name, exact: true });
-/** How far the lines are scrolled, and how far they could be. */
+/** The scroll position of the lines, and its maximum. */
 const scrolled = (page) => page.locator(".log-box").evaluate((box) => ({ top: box.scrollTop, most: box.scrollHeight - box.clientHeight }));
 const atEnd = async (page) => {
   const { top, most } = await scrolled(page);
@@ -63,7 +63,7 @@ test("while it is written: the end is followed, or the reader's place is kept", 
   assert.equal((await scrolled(stays)).top, before, "who reads is not moved");
   await button(stays, "Follow").click();
   await eventually(() => atEnd(stays));
-  // Who scrolls away from the end follows no more.
+  // Scrolling away from the end stops following.
   await follows.locator(".log-box").hover();
   await follows.mouse.wheel(0, -600);
   await eventually(async () => assert.equal(await pressed(follows, "Follow"), "false"));

@@ -1,4 +1,4 @@
-// The reader's own page: tokens, the password, where they are signed in.
+// The account page: tokens, password, sessions.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The registry of models: who may give aliases, and how it is done by keyboard.
+// The model registry: who may assign aliases, and doing so by keyboard.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -38,7 +38,7 @@ test("an alias moves, by keyboard; one that cannot be is told at its field", asy
   await row(page, 2).locator(".tag", { hasText: "production" }).waitFor();
   assert.equal(await row(page, 1).locator(".tag").count(), 0);
 
-  // Only what no alias stands for can be deleted.
+  // Only a version without an alias can be deleted.
   assert.equal(await row(page, 2).getByRole("button", { name: "Delete version 2" }).count(), 0);
   await row(page, 1).getByRole("button", { name: "Delete version 1" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();

@@ -1,4 +1,5 @@
-// What nodes and cards do: a busy cluster with all that stands out, one that is idle, one whose Prometheus is away.
+// Nodes and GPUs: a busy cluster with all kinds of problems, an idle one, one whose Prometheus is
+// unreachable.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -18,7 +19,7 @@ after(async () => {
   for (const source of running) await source.stop();
 });
 
-/** The colours of the grid's canvas that are there at all. */
+/** The colours that occur on the grid's canvas. */
 const colours = (page) => page.locator(".card-canvas").evaluate((canvas) => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   const found = new Set();
@@ -58,7 +59,7 @@ test("the grid is gone over with keys, and leads to a card and its hour", async 
   await page.keyboard.press("End");
   await chosen.getByRole("heading", { name: "node-04 · GPU 7" }).waitFor();
   const outstanding = page.getByRole("region", { name: "Needs attention" }).getByRole("row");
-  // Five cards, and two nodes that are free in part.
+  // Five GPUs, and two partially free nodes.
   assert.equal(await outstanding.count(), 1 + 5 + 2);
   assert.match(await outstanding.filter({ hasText: "5 of 8 GPUs" }).first().innerText(), /free \(fragmented\)[\s\S]*node-02/);
   assert.match(await outstanding.filter({ hasText: "unhealthy" }).innerText(), /XID error 79/);
@@ -78,7 +79,8 @@ test("how many links join the cards of a node is a table", async () => {
   const all = [0, 1, 2, 3, 4, 5, 6, 7];
   const counts = new Map();
   const join = (a, b, count) => counts.set(`${Math.min(a, b)} ${Math.max(a, b)}`, count);
-  // A cube mesh: each quad in full, two links on its diagonals, and each card with its like of the other quad.
+  // A cube mesh: a full mesh in each quad with two links on its diagonals, and each GPU with its counterpart
+  // in the other quad.
   for (const a of all) for (const b of all) if (a < b && a >> 2 === b >> 2) join(a, b, a + b === 3 || a + b === 11 ? 2 : 1);
   for (const a of all.slice(0, 4)) join(a, a + 4, 2);
   const links = [...counts].map(([pair, count]) => { const [a, b] = pair.split(" "); return { from: uuid(a), to: uuid(b), count }; });

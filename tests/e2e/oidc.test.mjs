@@ -9,7 +9,7 @@ import { provider } from "./support/provider.mjs";
 import { PASSWORD } from "./support/server.mjs";
 import { siteFor } from "./support/site.mjs";
 
-/** A port that is free now. */
+/** A free port. */
 async function freePort() {
   const listener = createServer();
   await new Promise((done) => listener.listen(0, "127.0.0.1", done));
@@ -27,7 +27,7 @@ const site = siteFor(
     server.user("dora");
   },
   async () => {
-    // The provider has to know where the server will be.
+    // The provider must know the server's address.
     const listen = `127.0.0.1:${await freePort()}`;
     issuer = await provider(`http://${listen}`);
     return {
@@ -143,7 +143,7 @@ test("an account at the provider that is somebody's here is not given to somebod
 });
 
 test("what somebody else began in another browser connects nobody", async () => {
-  // Dora goes there, and is another person here when she comes back.
+  // Dora leaves for the provider, and returns as another user.
   const page = await site.open();
   await signIn(page, "dora");
   await goThere(page);
@@ -160,7 +160,7 @@ test("what somebody else began in another browser connects nobody", async () => 
     const { body } = await site.server.api(site.server.token("ada"))("GET", `/users/${name}`);
     assert.equal(body.issuer, undefined);
   }
-  // A program has no browser to come back to.
+  // A token client has no browser to return to.
   const token = site.server.api(site.server.token("dora"));
   await assert.rejects(token("POST", "/me/provider", { current: PASSWORD }), /409/);
 });

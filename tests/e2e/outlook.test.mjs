@@ -1,4 +1,4 @@
-// The marks at the editor's nodes: what would become of each task if the pipeline were run now.
+// The forecast marks at the editor's nodes: how each task would fare if the pipeline ran now.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -9,7 +9,7 @@ import { eventually } from "./support/eventually.mjs";
 import { siteFor } from "./support/site.mjs";
 import { ended, stage, start } from "./support/stage.mjs";
 
-/** One task that holds seven of the machine's eight cores. */
+/** One task that uses seven of the machine's eight CPUs. */
 const HOLDS = (line) => `apiVersion: cubeloom/v1
 kind: Pipeline
 name: holds
@@ -54,7 +54,7 @@ test("each node says whether its task would start, wait or never fit, and why", 
   await mark(page, "large").getByText(/Waits about \d+ minutes?/).waitFor();
   await mark(page, "huge").getByText("Can never fit").waitFor();
   assert.equal(await mark(page, "last").count(), 0, "of what comes later nothing is said");
-  // Why is told beside the node while it is selected, and with its name.
+  // The reason is shown beside the node while it is selected, and as part of its label.
   await node(page, "large").click();
   await why(page, "large").getByText(/asks for 6 CPU/).waitFor();
   await why(page, "large").getByText(/7 of 8 CPU in use by hold of default \(ada\): 7 CPU\./).waitFor();

@@ -1,4 +1,4 @@
-// The files that a run has made, looked at in its page.
+// The output files of a run, previewed on its page.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Every page, and every tab of it: no error, no violation of the CSP or of accessibility, nothing wider than the
-// window, every text in the reader's language.
+// Every page and every tab: no errors, no CSP or accessibility violations, nothing wider than the window, all
+// text in the user's language.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -13,8 +13,8 @@ import { PAGES, stage } from "./support/stage.mjs";
 
 const site = siteFor(stage);
 
-// Each language, theme and size. What makes a page accessible is the same in both languages, and takes most of the time
-// to find out: in Chinese it is about words and room, once in each size.
+// Each language, theme and size. Accessibility is the same in both languages, and takes most of the time: in
+// Chinese, only words and width are checked, once per size.
 const LOOKS = [
   { lang: "en", theme: "light", sizes: ["wide"], accessible: true },
   { lang: "en", theme: "dark", sizes: ["narrow"], accessible: true },
@@ -26,7 +26,7 @@ for (const { lang, theme, sizes, accessible } of LOOKS) {
     const wrong = [];
     const options = { lang, theme, size: sizes[0] };
     const people = { true: await site.open({ as: "ada", ...options }), false: await site.open(options) };
-    // What is around the pages is the same on each.
+    // The frame around the pages is the same on each.
     let around = accessible;
     for (const { path, signedIn = true, missing = false } of PAGES(site.there)) {
       const page = people[signedIn];
@@ -41,7 +41,7 @@ for (const { lang, theme, sizes, accessible } of LOOKS) {
         for (const size of sizes) {
           await page.setViewportSize(SIZES[size]);
           await settled(page);
-          // The browser itself notes in its console that a page was not found.
+          // The browser logs missing pages in its console.
           if (missing) page.faults = page.faults.filter((fault) => !fault.includes("404"));
           wrong.push(...(await look(page, lang, { accessible, around })).map((fault) => `${address} ${size}: ${fault}`));
         }
@@ -58,7 +58,7 @@ test("no page is left out", () => {
   const table = readFileSync(join(root, "server/web/src/policy.rs"), "utf8");
   const rows = [...table.matchAll(/row\(\s*"GET",\s*"(\/[^"]*)"/g)].map((match) => match[1]);
   const pages = rows.filter((route) => !route.startsWith("/api/") && !route.startsWith("/assets/"));
-  // These lead somewhere else, give a file, are for programs, or are for one visit of somebody without an account.
+  // These redirect, download, are for programs, or are for one visit without an account.
   const others = ["/welcome", "/link", "/sign-in/oidc", "/sign-in/oidc/callback", "/metrics"];
   const visited = PAGES(site.there).map((page) => page.route);
   assert.deepEqual(pages.filter((route) => !visited.includes(route) && !others.includes(route)), []);

@@ -1,4 +1,4 @@
-// The parameters of a run, given in a form: where a pipeline is started, on its page, in the list and in the editor.
+// The parameter form of a run: at every start button, on the pipeline's page, in the list and in the editor.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -33,7 +33,7 @@ const site = siteFor(async (server) => {
 const PIPELINE = "/projects/default/pipelines/asks";
 const runs = async () => (await site.there.api("GET", "/projects/default/runs")).body.items;
 
-/** Fills in the dialog as somebody does who makes mistakes at first. */
+/** Fills in the dialog, with mistakes at first. */
 async function answer(page, who) {
   const form = dialog(page, "Run asks");
   const field = (name) => form.locator(`[data-field="${name}"]`).locator("input, select, textarea");
@@ -61,7 +61,7 @@ async function answer(page, who) {
   await field("sizes").fill("[3]");
 }
 
-/** As they were given: they are read by their types when the run is planned. */
+/** The raw values: they are parsed by type when the run is planned. */
 const GIVEN = (who) => ({ who, steps: "5", loss: "absolute", sure: "true", sizes: "[3]" });
 
 test("on the pipeline's page: mistakes at their fields, then a run that has what was given, and only one", async () => {

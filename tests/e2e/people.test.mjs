@@ -1,4 +1,4 @@
-// Accounts: made by an administrator, by an invitation, and a password that was lost.
+// Accounts: created by an administrator, by an invitation, and a lost password.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,7 +24,7 @@ async function users() {
   return page;
 }
 
-/** Opens a link as somebody without an account does, and makes use of it. */
+/** Opens a link without an account, and uses it. */
 async function follow(link, values) {
   const page = await site.open();
   await page.goto(link);

@@ -1,4 +1,5 @@
-// The list of pipelines: labels that narrow it, the last runs as a spark line; the hooks of one, its old versions, its end.
+// The list of pipelines: label filters, recent runs as a spark line; and a pipeline's hooks, old versions and
+// deletion.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -151,7 +152,7 @@ test("an old version becomes the newest again, with the folder of code that it h
     assert.deepEqual([body.version, body.document, body.code], [4, second, code.digest]);
   });
 
-  // Somebody else is faster: nothing is restored over what they have saved.
+  // On a concurrent save, nothing is restored over it.
   await told(page, "Version 2 was restored");
   await settled(page);
   const theirs = document("restored", "{}", "echo, theirs");

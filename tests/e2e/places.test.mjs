@@ -1,5 +1,5 @@
-// Before a run its places are compared: in the dialog of the page and of the editor, with the mouse, the keyboard and on a
-// phone. The default is marked, and another is taken only when somebody chooses it.
+// Comparing target clusters before a run: in the dialogs of the page and of the editor, with mouse, keyboard
+// and on a phone. The default is marked, and a different target needs an explicit choice.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,7 @@ tasks:
 
 const HUGE = GOES.replace("name: goes", "name: huge").replace("cpu: 1,", "cpu: 64,");
 
-// However long one has run by then, it is known when it has ended.
+// Its timeout bounds the end, however long it has run by then.
 const WIDE = GOES.replace("name: goes", "name: wide").replace("cpu: 1,", "cpu: 7,").replace("{name: work,", "{name: work, timeout: 20m,");
 
 const PATH = "/projects/default/pipelines/goes";
@@ -42,7 +42,7 @@ const site = siteFor(async (server) => {
 const place = (page, name) => page.getByRole("dialog").locator(`[data-place="${name}"]`);
 const run = (page) => page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
 
-/** The cluster that the newest run of the pipeline was planned for, and the place that was chosen for it. */
+/** The cluster of the pipeline's newest run, and the chosen target. */
 async function newest() {
   const { api } = site.there;
   const { body } = await api("GET", "/projects/default/runs?pipeline=goes&limit=1");
@@ -107,7 +107,7 @@ test("another place is chosen with the keyboard, in the editor, for this run alo
   await place(page, "local").getByRole("radio").focus();
   await page.keyboard.press("ArrowDown");
   assert.equal(await place(page, "far").getByRole("radio").isChecked(), true);
-  // What is compared anew keeps the choice.
+  // A new comparison keeps the choice.
   const compared = page.waitForResponse((answer) => answer.url().endsWith("/forecast/places"));
   await dialog.getByLabel(/nap/).fill("0.2");
   await compared;

@@ -1,4 +1,4 @@
-// What is drawn of runs: metrics as lines, tasks as bars over time.
+// Plots of runs: metrics as lines, tasks as a Gantt chart.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { flawless, settled } from "./support/browser.mjs";
 import { siteFor } from "./support/site.mjs";
 import { ended, stage, start } from "./support/stage.mjs";
 
-/** Two values of a metric, as far apart as its parameter says. */
+/** Two values of a metric, whose distance is its parameter. */
 const LINES = `apiVersion: cubeloom/v1
 kind: Pipeline
 name: lines
@@ -36,7 +36,7 @@ const site = siteFor(async (server) => {
   return { ...there, flat, steep };
 });
 
-/** The colours of a plot's canvas that are those of its lines, by how many pixels have each. */
+/** The line colours on a plot's canvas, by pixel count. */
 const painted = (plot) =>
   plot.evaluate((box) => {
     const canvas = box.querySelector("canvas");
@@ -106,7 +106,7 @@ test("each attempt is a bar with its state, as wide as it was long", async () =>
     await page.goto(`/runs/${run}?tab=gantt`);
     await settled(page);
     const of = (row) => {
-      // The one before it is how long it waited.
+      // The bar before it is the pending time.
       const bar = [...row.querySelectorAll(".gantt-bar")].at(-1);
       const { width, left } = bar?.getBoundingClientRect() ?? {};
       return [row.querySelector("[data-row]").title, { state: bar?.dataset.state, width, left }];
@@ -115,7 +115,7 @@ test("each attempt is a bar with its state, as wide as it was long", async () =>
   };
   const { prepare, learn, judge } = await bars(site.there.second);
   for (const bar of [prepare, learn, judge]) assert.equal(bar.state, "succeeded");
-  // It alone slept, for a second and a half; how long the others took is the machine's affair.
+  // Only this task slept, for a second and a half; the others' durations depend on the machine.
   const { body: { items } } = await site.there.api("GET", `/runs/${site.there.second}/attempts`);
   const took = (name) => {
     const { started_at: from, ended_at: to } = items.find(({ task }) => task === name);

@@ -1,4 +1,4 @@
-// Language and theme, chosen on the page: they hold from the first picture of every page on.
+// Language and theme, chosen on the page: they apply from the first paint of every page.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,10 +10,10 @@ const site = siteFor((server) => { server.user("ada", "--admin"); });
 
 const button = (page, name) => page.locator(".side-foot, .bare-head").first().getByRole("button", { name, exact: true });
 const ground = () => getComputedStyle(document.documentElement).backgroundColor;
-/** Whether what lies behind everything is dark. */
+/** Whether the page background is dark. */
 const isDark = async (page) => (await page.evaluate(ground)).match(/\d+(\.\d+)?/g).slice(0, 3).every((part) => Number(part) < 80);
 
-/** Keeps every ground that the page is painted on, from its first frame on. */
+/** Records every background colour of the page, from its first frame on. */
 function keepGrounds() {
   window.grounds = new Set();
   const step = () => {
@@ -35,7 +35,7 @@ test("the theme is chosen, stays, and is there with the first picture", async ()
   assert.equal(await isDark(page), true);
   assert.equal(await button(page, "Dark").getAttribute("aria-pressed"), "true");
 
-  // Scripts come late, as on a slow line: no other ground was seen before them, and none after.
+  // Scripts load late, as on a slow connection: the background never changes, neither before nor after.
   await page.route(/\/assets\/.*\.js$/, async (route) => {
     await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0).catch(() => undefined);
     await route.continue().catch(() => undefined);

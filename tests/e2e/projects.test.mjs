@@ -1,4 +1,4 @@
-// Projects and their members: two people, one of whom is let in, raised, and let go.
+// Projects and their members: a second person is added, promoted and removed.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

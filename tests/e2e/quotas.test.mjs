@@ -1,5 +1,5 @@
-// An administrator makes a group, gives a project a quota, is told who would be affected, what cannot be and that somebody
-// was faster, and moves a guarantee. Members read.
+// An administrator creates a group, sets a project's quota, sees its impact, errors and edit conflicts, and
+// moves a guarantee. Members have read access.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -28,7 +28,7 @@ const site = siteFor(async (server) => {
 
 const row = (page, queue) => page.locator(`[data-queue="${queue}"]`).first();
 
-/** Opens the dialog of a queue. */
+/** Opens a queue's dialog. */
 async function edit(page, queue) {
   await page.locator(`[data-edit-queue="${queue}"]`).first().click();
   const dialog = page.getByRole("dialog");
@@ -58,7 +58,7 @@ test("quotas are made, previewed, refused, saved and moved", async () => {
   await row(page, "group/vision").getByText("of 2 guaranteed").waitFor();
   await settled(page);
 
-  // A limit below what is held is shown before it is saved, and only taken when it is meant.
+  // A limit below the current usage is shown before saving, and must be confirmed.
   dialog = await edit(page, "project/default");
   await dialog.getByLabel("Limit of CPU cores").fill("100m");
   await dialog.getByText(/Running jobs over the limit: 1/).waitFor();
@@ -73,10 +73,10 @@ test("quotas are made, previewed, refused, saved and moved", async () => {
   await dialog.getByRole("button", { name: "Save" }).click();
   await row(page, "project/default").getByText("limit 0.1").waitFor();
   await settled(page);
-  // The refusal.
+  // The rejected request.
   page.faults.length = 0;
 
-  // Somebody else is faster.
+  // A concurrent edit.
   dialog = await edit(page, "project/default");
   const faster = await page.evaluate(async () => {
     const headers = { "content-type": "application/json", "if-match": "*" };
@@ -92,7 +92,7 @@ test("quotas are made, previewed, refused, saved and moved", async () => {
   await settled(page);
   page.faults.length = 0;
 
-  // One core of the group's guarantee goes to nobody's project elsewhere: what if, and then it is done.
+  // Simulates moving one CPU of the group's guarantee elsewhere, and then applies it.
   const { status } = await page.evaluate(async () => {
     const headers = { "content-type": "application/json", "if-match": "*" };
     return { status: (await fetch("/api/v1/quotas/groups/sound", { method: "PUT", headers, body: "{}" })).status };
@@ -203,7 +203,7 @@ test("members read", async () => {
   await row(page, "project/default").waitFor();
   assert.equal(await page.getByRole("button", { name: /^Change/ }).count(), 0);
   assert.equal(await page.locator("#new-group, #what-if").count(), 0, "who has one project has nothing to move");
-  // What other amounts would do they may ask, by keyboard; there is nothing to save.
+  // They may simulate changes by keyboard, but there is no save button.
   await row(page, "project/default").locator("[data-try-queue]").first().press("Enter");
   const asked = page.locator("dialog[open]");
   await asked.locator("[data-part=limit][data-resource=cpu]").fill("1");
@@ -247,7 +247,7 @@ test("a member asks what a move between two own projects would do: who gives bac
     await dialog.getByText("Pending jobs that would start: 1").waitFor();
     await dialog.getByText(/other · owed · work/).waitFor();
     assert.equal(await dialog.getByRole("button", { name: "Apply" }).count(), 0);
-    // Nothing is sent with the keyboard either.
+    // The keyboard sends nothing either.
     await dialog.getByLabel("Amount").press("Enter");
     assert.deepEqual(await look(page, "en"), []);
     if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/what-if-${theme}-${size}.png` });
@@ -256,7 +256,7 @@ test("a member asks what a move between two own projects would do: who gives bac
   }
   const { body } = await api("GET", "/projects/default/quota");
   assert.equal(body.quotas.local.guarantee.cpu, "7");
-  // The page of the task that waits says how much of what, and who holds it.
+  // The page of the pending task shows the shortage and the allocations.
   for (const [lang, theme, size] of [["en", "dark", "wide"], ["zh", "light", "narrow"]]) {
     const page = await site.open({ as: "emil", lang, theme, size });
     await page.goto(`/runs/${runs[2]}/tasks/work`);

@@ -1,5 +1,6 @@
-// Records what real programs do, as scenarios that the rules of advice are tested on (server/monitoring/tests/scenarios/recorded):
-// four trainings with PyTorch on this machine's processors, of which one stops and one has a worker that does more than its peers. It takes MINUTES and writes the files anew.
+// Records real programs as test scenarios for the advice rules (server/monitoring/tests/scenarios/recorded):
+// four PyTorch trainings on this machine's CPUs, one of which stops, and one of which has a worker with more
+// work than its peers. Takes MINUTES and rewrites the files.
 
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -11,9 +12,9 @@ import { root, Server, until } from "./support/server.mjs";
 const MINUTES = 30;
 /** Seconds between two values of a scenario. */
 const STEP = 30;
-/** Seconds between two looks at how far the programs are. */
+/** Seconds between two progress checks. */
 const LOOK = 5;
-/** Cores of a worker. */
+/** CPUs of a worker. */
 const CORES = 0.12;
 
 const PROGRAMS = {
@@ -71,7 +72,7 @@ const folder = join(root, "server/monitoring/tests/scenarios/recorded");
 const day = new Date().toISOString().slice(0, 10);
 const torch = execFileSync("/usr/bin/python3", ["-c", "import torch; print(torch.__version__)"], { encoding: "utf8" }).trim();
 
-/** The mean of the points of each slot; null where there are none. */
+/** The mean of the points of each slot; null if it has none. */
 function slots(points, began, count) {
   const found = Array.from({ length: count }, () => []);
   for (const [at, value] of points) found[Math.floor((at - began) / STEP)]?.push(value);
@@ -114,7 +115,7 @@ try {
       ...(program.expect ? [`expect: ${program.expect}`] : []),
       `hours: ${MINUTES / 60}`,
       `cores: ${CORES}`,
-      // They have no half a core by which one could be far from the others, and do not go on for an hour.
+      // The workers have less than the half a CPU by which one must differ, and do not run for an hour.
       "far_cores: 0.05",
       "warm_up: 600",
       `workers: ${[...roles].map(([role, count]) => `${role} ${count}`).join(", ")}`,

@@ -1,4 +1,4 @@
-// What each role sees, and what the API says to somebody who asks for more.
+// What each role sees, and the API's errors for missing permissions.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

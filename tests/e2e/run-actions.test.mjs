@@ -1,4 +1,4 @@
-// What people do with a run: cancel, resume, run a part of it or all of it again, delete; and with several at once.
+// Actions on runs: cancel, resume, rerun in part or in full, delete; and on several runs at once.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { eventually } from "./support/eventually.mjs";
 import { siteFor } from "./support/site.mjs";
 import { ended, start } from "./support/stage.mjs";
 
-/** A task that waits until the test lets it go on, and one behind it. */
+/** A task that waits for the test, and one that depends on it. */
 const HELD = (gate) => `apiVersion: cubeloom/v1
 kind: Pipeline
 name: held
@@ -22,7 +22,7 @@ tasks:
   - {name: after, template: command, needs: [waits], resources: {cpu: 100m, memory: 64Mi}, arguments: {command: ["true"]}}
 `;
 
-/** A task that fails until the test has made a file. */
+/** A task that fails until the test has created a file. */
 const BROKEN = (file) => `apiVersion: cubeloom/v1
 kind: Pipeline
 name: broken
@@ -32,7 +32,7 @@ tasks:
   - {name: last, template: command, needs: [needs-it], arguments: {command: ["true"]}}
 `;
 
-/** A task that a person does, and one behind it. */
+/** An approval task, and one that depends on it. */
 const ASKS = `apiVersion: cubeloom/v1
 kind: Pipeline
 name: asks
@@ -41,7 +41,7 @@ tasks:
   - {name: publish, template: command, needs: [ask], arguments: {command: ["true"]}}
 `;
 
-/** A task that fails, and one behind it. */
+/** A task that fails, and one that depends on it. */
 const FAILS = `apiVersion: cubeloom/v1
 kind: Pipeline
 name: fails
@@ -99,7 +99,7 @@ test("a run is cancelled, and deleted while somebody else looks at it", async ()
   await told(other, "This run has been deleted.");
   await assert.rejects(api("GET", `/runs/${run}`), /404/);
   for (const one of [page, other]) {
-    // Also whoever deletes it may have asked for it once more before they left.
+    // The page that deletes it may also have sent one more request before.
     refused(one, 404);
     flawless(one);
     await one.context().close();
@@ -176,7 +176,7 @@ test("in the list several are chosen, cancelled and started again, and new rows 
   await newer.click();
   await eventually(async () => assert.equal(await page.locator("#runs tbody tr").count(), 5));
 
-  // One that is deleted meanwhile is named, the others are cancelled all the same.
+  // A run that is deleted meanwhile is reported; the others are still cancelled.
   await settled(page);
   await page.locator("#all").check();
   await bulk.getByText("5 selected").waitFor();

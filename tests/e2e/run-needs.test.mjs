@@ -1,4 +1,4 @@
-// The head of a run says what the run needs, with the button for it.
+// The head of a run shows what needs attention, with the button for it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ tasks:
   - {name: publish, template: command, needs: [ask], ${small}, arguments: {command: ["true"]}}
 `;
 
-/** Three tasks; of the second, one item fails unless it is fixed. */
+/** Three tasks; one item of the second fails unless it is fixed. */
 const SWEEP = (line) => `apiVersion: cubeloom/v1
 kind: Pipeline
 name: sweep
@@ -64,7 +64,7 @@ const site = siteFor(async (server) => {
   return { api, failed, cancelled };
 });
 
-/** Does something while a run waits for another one; nothing else of this server starts meanwhile. */
+/** Runs `work` while a run is pending behind another; no other run of this server starts meanwhile. */
 async function whilePending(work) {
   const { api } = site.there;
   const holder = await start(api, { pipeline: "hold" });

@@ -112,7 +112,7 @@ test("one click on a task of the graph opens it: what failed is listed first, an
   await chips.filter({ hasText: "All" }).click();
   await until("all to be listed", async () => (await instances()).join() === "0,1,2");
   assert.deepEqual(await look(page, "en"), []);
-  // The focus goes back to the task, and Enter opens it again.
+  // The focus returns to the task, and Enter opens it again.
   await panel.press("Escape");
   await panel.waitFor({ state: "hidden" });
   assert.ok(await node.evaluate((one) => one === document.activeElement));

@@ -1,4 +1,4 @@
-// The schedule of a pipeline and the calendar of a project: what they show, and what can be done there by keyboard.
+// The schedule of a pipeline and the calendar of a project: their content, and their actions by keyboard.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ schedule: {cron: "0 6 * * *", timezone: Europe/Berlin, late_after: 2h}
 tasks: [{name: say, template: command, arguments: {command: [echo, "{{ run.date }}"]}}]
 `;
 
-/** It takes twice as long as it may. */
+/** Takes twice its allowed time. */
 const SLOW = `apiVersion: cubeloom/v1
 kind: Pipeline
 name: slow
@@ -121,7 +121,7 @@ test("the calendar shows what ran and what will run, in a month and in days", as
   await page.keyboard.press("Enter");
   await page.waitForURL("**date=**");
   await settled(page);
-  // Each day of the month that comes has one.
+  // Each day of the next month has one.
   assert.ok((await page.locator('.calendar-entry[data-state="pending"]').count()) >= 28);
   await page.locator(".calendar-entry").first().click();
   await page.waitForURL("**/pipelines/daily?tab=schedule");

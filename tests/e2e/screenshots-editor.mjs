@@ -1,5 +1,5 @@
-// Takes the pictures of docs/screenshots/editor: the states that somebody meets in the editor, light and dark.
-// `make screenshots`. Each state is reached as a person reaches it; names given as words take only these.
+// Takes the screenshots of docs/screenshots/editor: the states of the editor, light and dark. `make
+// screenshots`. Each state is reached through the user interface. Arguments select screenshots by name.
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,11 +11,11 @@ import { root, Server, until } from "./support/server.mjs";
 import { ended, start } from "./support/stage.mjs";
 
 const folder = join(root, "docs/screenshots/editor");
-/** All of them together, in bytes. */
+/** The limit for all of them together, in bytes. */
 const MOST = 1_900_000;
 const PATH = "/projects/default/pipelines";
 
-/** A pipeline with a frame, a note, and a task of several elements, each of which takes so many seconds. */
+/** A pipeline with a frame, a note, and a for-each task whose items take this many seconds. */
 const NIGHTLY = (seconds) => `apiVersion: cubeloom/v1
 kind: Pipeline
 name: nightly
@@ -77,7 +77,7 @@ try {
   await server.stop();
 }
 
-/** Two versions, a run that has failed, and one that runs for as long as the pictures need. */
+/** Two versions, a failed run, and a run that lasts as long as the screenshots need. */
 async function set(api) {
   await api("POST", PATH, { document: NIGHTLY(0).replace(/ {2}- \{name: report.*\n/, "").replace(", report: [1200, 0]", ""), message: "as it began" });
   const failed = await start(api, { pipeline: "nightly" });
@@ -89,7 +89,7 @@ async function set(api) {
   return { api, failed, running };
 }
 
-/** How each state is reached; what gives back an element is a picture of that alone. */
+/** How to reach each state. If it returns an element, the screenshot shows only that. */
 function STATES() {
   const editor = async (page, hash = "") => {
     await page.goto(`${PATH}/nightly/edit${hash}`);
@@ -109,7 +109,7 @@ function STATES() {
     await page.mouse.down();
     await page.mouse.move(target.x + target.width / 2, target.y + target.height / 2, { steps: 6 });
   };
-  /** All parts of a form, in a window that is as high as they are. */
+  /** All sections of a form, in a window of their height. */
   const unfolded = async (page) => {
     const folded = page.locator(".task-form .fold-head button[aria-expanded=false]");
     while ((await folded.count()) > 0) await folded.first().click();
@@ -169,7 +169,7 @@ function STATES() {
       await editor(page);
       await field(page, "/description").getByRole("textbox").first().fill("Learns from the last week.");
       const { body, etag } = await api("GET", `${PATH}/nightly`);
-      // What differs in each theme, so that it is a version.
+      // Differs in each theme, so that it is a new version.
       const document = body.document.replace(/description: Learns.*/, `description: Learns from yesterday, version ${body.version + 1}.`);
       await api("PUT", `${PATH}/nightly`, { document, message: "clearer words" }, { "if-match": etag });
       await page.locator(".ed-banner").getByRole("button", { name: "Merge" }).click();

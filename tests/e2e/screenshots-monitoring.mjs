@@ -1,6 +1,6 @@
-// Takes the pictures of docs/screenshots/monitoring: the pages of a busy cluster, of an idle one and of one that is away, of cards,
-// of who holds what and of tasks that work, that do nothing, that hang and of which nothing is known; light and dark, wide and narrow.
-// `make screenshots`.
+// Takes the screenshots of docs/screenshots/monitoring: the pages of a busy, an idle and an unreachable
+// cluster, of GPUs, of allocations, and of tasks that are busy, idle, hanging or unknown. Light and dark,
+// wide and narrow. `make screenshots`.
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -14,9 +14,12 @@ import { ended } from "./support/stage.mjs";
 import { stuck } from "./support/stuck.mjs";
 
 const folder = join(root, "docs/screenshots/monitoring");
-/** All of them together, in bytes. */
+/** The limit for all of them together, in bytes. */
 const MOST = 2_600_000;
-/** What a task's page draws of a worker of which Prometheus tells: cores, memory, disk, network both ways; of its cards use, memory, power. */
+/**
+ * The plots on a task's page for a worker with Prometheus data: CPU, memory, disk, network both ways; for its
+ * GPUs utilization, memory, power.
+ */
 const PLOTS = 8;
 
 const server = await Server.start();
@@ -28,7 +31,7 @@ try {
   const state = await session(browser, server, "ada");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // Before anybody holds anything.
+  // Before anything is allocated.
   await all([{ name: "holders-idle", path: "/holders" }], state);
   const runs = await begun(server, api);
   sources = await observed(server.folder, api, { pods: pods(runs), size: SIZE, span: SPAN });
@@ -56,7 +59,7 @@ async function all(wanted, state) {
   }
 }
 
-/** `opens` is what is unfolded, `there` waits for what must be seen. */
+/** `opens` are the sections to unfold, `there` waits for the visible content. */
 async function take(page, { path, opens = [], there = async () => undefined }, name) {
   await page.goto(path);
   await settled(page);
@@ -68,7 +71,7 @@ async function take(page, { path, opens = [], there = async () => undefined }, n
   await page.screenshot({ path: join(folder, `${name}.png`) });
 }
 
-/** As tall as it is, so that nothing is cut off. */
+/** The full page, so that nothing is cut off. */
 async function whole(page) {
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   await page.setViewportSize({ width: page.viewportSize().width, height });
@@ -79,7 +82,10 @@ function clusters() {
   return ["busy", "idle", "broken"].flatMap((name) => [{ name, path: `/clusters/${name}` }, { name: `${name}-nodes`, path: `/clusters/${name}/nodes` }]);
 }
 
-/** One that works, one that is held and does nothing, with advice, one that the driver has found faulty, and one that is gone. */
+/**
+ * A busy one, an allocated but idle one with advice, one that the driver reports as unhealthy, and a missing
+ * one.
+ */
 function cards() {
   const path = (card) => `/clusters/busy/gpus/GPU-${card}`;
   return [
@@ -90,13 +96,13 @@ function cards() {
   ];
 }
 
-/** With all that is held, and the same when the server does not answer any more. */
+/** With all allocations, and the same when the server has become unreachable. */
 function holders() {
   const row = (page) => page.locator("#monitoring tbody tr").first().waitFor();
   const away = async (page) => {
     await row(page);
     await page.route("**/api/v1/holders*", (route) => route.abort());
-    // A page that is looked at again asks again.
+    // A page that becomes visible again refreshes.
     await page.evaluate(() => { document.dispatchEvent(new Event("visibilitychange")); });
     await page.getByText(/Data is stale/).waitFor();
   };

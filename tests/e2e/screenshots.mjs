@@ -1,5 +1,6 @@
-// Takes the pictures of docs/screenshots: pages in light and dark, wide; some of them narrow, some in Chinese.
-// `make screenshots`, which then takes those of the editor's states. The example `digits` is run for them, which takes a minute or two the first time.
+// Takes the screenshots of docs/screenshots: pages in light and dark, wide; some of them narrow, some in
+// Chinese. `make screenshots`, which then takes those of the editor. Runs the example `digits`, which takes a
+// minute or two the first time.
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,14 +12,14 @@ import { PAGES, ended, hungry, stage, start } from "./support/stage.mjs";
 
 const folder = join(root, "docs/screenshots");
 const NARROW = ["home", "runs", "run", "pipeline"];
-/** Pages that are taken in another way: cards and tasks with those of clusters, where something is measured of them. */
+/** Pages with separate screenshots: GPUs and tasks with those of clusters, which have metrics. */
 const APART = ["card", "run-task", "run", "sign-in"];
-/** What attempts of a task need, in MiB, for the page that shows how it is sized. */
+/** The memory that a task's attempts need, in MiB, for the right-sizing page. */
 const NEEDS = [60, 64, 58, 62, 61, 66, 59, 400, 60, 63, 62, 65];
-/** All of them together, in bytes. */
+/** The limit for all of them together, in bytes. */
 const MOST = 3_800_000;
 
-/** The example's packages come the way that this machine is set up for. */
+/** Downloads the example's packages with this machine's settings. */
 const ways = Object.entries(process.env).filter(([name]) => /^(PIP_|UV_|SSL_|XDG_CONFIG)|_PROXY$|^HOME$/i.test(name));
 
 const server = await Server.start({ CUBELOOM_LOCAL_CPU: "4", ...Object.fromEntries(ways) }, ["--run", join(root, "examples/digits/pipeline.yaml")]);
@@ -37,7 +38,7 @@ try {
   await server.stop();
 }
 
-/** Runs the example, with a picture while it trains, then again with fewer rounds. */
+/** Runs the example, with a screenshot during training, then again with fewer rounds. */
 async function example(api, state) {
   const [run] = (await api("GET", "/projects/default/runs?pipeline=digits")).body.items;
   const watching = [];
@@ -53,7 +54,7 @@ async function example(api, state) {
   };
   await until("the example to train", training, () => server.says(), 600);
   for (const { theme, page } of watching) {
-    // Both models: the page is told a moment after the API.
+    // Both models: the page is updated a moment after the API.
     await page.locator(".dag-node[data-state=running]").nth(1).waitFor();
     await page.screenshot({ path: join(folder, `run-live-${theme}.png`) });
     await page.context().close();
@@ -64,7 +65,7 @@ async function example(api, state) {
   return { first: run.id, second };
 }
 
-/** What is taken, by name: the pages, and the tabs of the example's run. */
+/** The screenshots by name: the pages, and the tabs of the example's run. */
 function pictures(there, { first, second }) {
   const own = {
     pipeline: "/projects/default/pipelines/digits",
@@ -74,7 +75,7 @@ function pictures(there, { first, second }) {
     sizing: "/projects/default/pipelines/hungry/tasks/eat/sizing",
   };
   const pages = PAGES(there).filter((page) => !APART.includes(page.name));
-  // What is submitted here names folders of this machine alone.
+  // The manifests contain paths of this machine.
   const tabs = ["graph", "gantt", "table", "logs", "parameters", "outputs", "files", "metrics"];
   return [
     ...pages.map(({ name, path }) => ({ name, path: own[name] ?? path })),

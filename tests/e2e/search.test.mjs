@@ -1,4 +1,4 @@
-// A search: its trials as a plot and a table, the best of them, and the way to each.
+// A search: its trials as a plot and a table, the best of them, and a link to each.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

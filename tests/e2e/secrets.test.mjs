@@ -15,7 +15,7 @@ const site = siteFor((server) => {
 const FIRST = "the-first-value-of-it";
 const SECOND = "the-second-value-of-it";
 
-/** The secrets as somebody sees them; what the server answers is looked through. */
+/** The secrets page of a user; the server's responses are searched for values. */
 async function secrets(as) {
   const page = await site.open({ as });
   page.answers = [];
@@ -27,7 +27,7 @@ async function secrets(as) {
   return page;
 }
 
-/** Neither the page nor what the browser keeps nor any answer has the values. */
+/** No value is on the page, in the browser's storage, or in any response. */
 async function nowhere(page) {
   const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href, [...document.querySelectorAll("input, textarea")].map((one) => one.value)]));
   for (const text of [await page.content(), kept, ...(await Promise.all(page.answers))]) {

@@ -1,14 +1,14 @@
-"""Gives pictures a palette of 256 colours: `shrink.py FILE...`.
+"""Reduces images to a palette of 256 colours: `shrink.py FILE...`.
 
-The colours that cover most of a picture stay exactly as they are; the rest of the palette covers the colours of few
-pixels, so that a small mark keeps its own.
+The colours of most pixels stay exact. The rest of the palette covers the colours of few pixels, so that a
+small mark keeps its own.
 """
 
 import sys
 
 from PIL import Image
 
-#: How many colours stay exactly.
+#: Number of exact colours.
 EXACT = 160
 
 for path in sys.argv[1:]:

@@ -1,4 +1,4 @@
-// A task gets less than it asks for: its page shows why, and an editor takes that back.
+// A task gets less than it requests: its page shows why, and an editor reverts it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,12 +21,12 @@ for (const [lang, theme, size] of [["en", "light", "wide"], ["zh", "dark", "narr
     await page.goto(PAGE);
     await settled(page);
     assert.equal(await page.locator("[data-plot] canvas").count(), 2);
-    // Had, asked for, used, advised, and where memory ran out; the first row of a legend is the axis.
+    // Actual, requested, used, recommended, and OOM kills; the first row of a legend is the axis.
     assert.equal(await page.locator("[data-plot=memory] .u-legend .u-series").count(), 6);
     assert.ok((await page.locator("#size-changes tbody tr").count()) >= 2);
     await page.locator("#main details summary").press("Enter");
     assert.equal(await page.locator("#main details tbody tr").count(), site.there.past.length);
-    // A spike is told from what was held all along, of all that ran for more than a second.
+    // Spikes are distinguished from sustained usage, for all attempts longer than a second.
     const mostly = page.locator("#main details").getByText(lang === "zh" ? "95% 的时间" : "95 % of the time");
     assert.ok((await mostly.count()) >= 4);
     assert.deepEqual(await look(page, lang), []);
@@ -42,7 +42,7 @@ test("a task's page and an attempt lead to it, and an editor takes it back by ke
   await page.getByRole("link", { name: "Right-sizing", exact: true }).press("Enter");
   await page.waitForURL(`**${PAGE}`);
   await settled(page);
-  // The values of the last attempt but one stand in the legend.
+  // The legend shows the values of the second to last attempt.
   const plot = page.locator("[data-plot=memory]");
   await plot.focus();
   for (let at = 0; at < 5; at += 1) await page.keyboard.press("ArrowRight");
@@ -54,7 +54,8 @@ test("a task's page and an attempt lead to it, and an editor takes it back by ke
   await page.getByRole("button", { name: "Resume right-sizing" }).press("Enter");
   await page.getByText("Right-sizing is resumed").waitFor();
   await settled(page);
-  // Beside how it is sized stands where that is said: an editor changes it for the task, an owner for the project, too.
+  // The page shows where right-sizing is configured: an editor changes it for the task, an owner also for the
+  // project.
   assert.match(await page.locator("[data-mode]").innerText(), /\(auto\)$/i);
   assert.equal(await page.locator("#change-mode a").count(), 1);
   await page.getByRole("link", { name: "Change for this task" }).press("Enter");

@@ -1,4 +1,4 @@
-// Tables are sorted by their headings: by mouse, by keyboard, and on a phone, where nothing stands in columns.
+// Table headings sort: by mouse, by keyboard, and on a phone, where there are no columns.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,10 +13,10 @@ const site = siteFor(async (server) => {
   return there;
 });
 
-/** What stands at the beginning of each row, in the table's order. */
+/** The first cell of each row, in the table's order. */
 const rows = (page) => page.locator("main .table").first().locator("tbody th[scope=row]").allInnerTexts();
 
-/** How a screen reader is told that the table is sorted, by heading. */
+/** The `aria-sort` of the table's headings, by heading. */
 const told = (page) => page.locator("main th[aria-sort]").evaluateAll((heads) => Object.fromEntries(heads.map((head) => [head.innerText.trim(), head.getAttribute("aria-sort")])));
 
 test("people are sorted by a heading, and turned round by it", async () => {

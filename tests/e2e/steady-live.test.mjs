@@ -1,4 +1,5 @@
-// Nothing jumps while a run goes on: its graph, its table, its Gantt, the list of runs and the home page change in place.
+// No layout shift during a run: its graph, table and Gantt chart, the list of runs and the home page update
+// in place.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +8,7 @@ import { flawless, settled } from "./support/browser.mjs";
 import { siteFor } from "./support/site.mjs";
 import { start } from "./support/stage.mjs";
 
-/** Tasks one behind the other, each of which waits for a file of its own; one of them has three instances. */
+/** Sequential tasks that each wait for their own file; one of them has three instances. */
 const STEPS = (gate) => `apiVersion: cubeloom/v1
 kind: Pipeline
 name: steps
@@ -27,13 +28,13 @@ const site = siteFor(async (server) => {
   return { api, run: await start(api, { pipeline: "steps" }) };
 });
 
-/** Keeps what moves from now on, but for what follows from something that somebody did. */
+/** Records layout shifts from now on, except those that follow user input. */
 function watch() {
   const name = (node) => (node?.nodeType === 1 ? `${node.tagName.toLowerCase()}#${node.id}.${node.getAttribute("class") ?? ""}` : node?.nodeName);
   window.moved = [];
   new PerformanceObserver((list) => {
     for (const { value, sources, hadRecentInput } of list.getEntries()) {
-      // Less is a clock that counts on.
+      // Smaller shifts come from running timers.
       if (hadRecentInput || value < 0.0005) continue;
       const from = sources.map(({ node, previousRect: a, currentRect: b }) => `${name(node)} ${a.x},${a.y} ${a.width}x${a.height} -> ${b.x},${b.y} ${b.width}x${b.height}`);
       window.moved.push(`${value.toFixed(4)} ${from.join("; ")}`);
@@ -43,7 +44,7 @@ function watch() {
 
 test("from the first task to the last nothing moves that nobody has touched", async () => {
   const { run } = site.there;
-  // What tells each page that a step has ended.
+  // What shows on each page that a step has ended.
   const PAGES = {
     [`/runs/${run}?tab=graph`]: (page, done) => page.locator("#run-head .state-bar-box", { hasText: `${done}/` }),
     [`/runs/${run}?tab=table`]: (page, done) => page.locator(`#run-tab tr`, { hasText: `step-${done}` }).locator("[data-state=succeeded]").first(),
@@ -70,7 +71,7 @@ test("from the first task to the last nothing moves that nobody has touched", as
   }
   assert.deepEqual(await moved(pages.keys()), []);
 
-  // On the home page a run that has ended goes to another card; everywhere else nothing moves at the end either.
+  // On the home page, an ended run moves to another section; on all other pages nothing shifts.
   site.server.write("gate-4", "");
   const [graph, table, gantt, list] = Object.keys(PAGES);
   for (const path of [graph, table, gantt]) await pages.get(path).locator("#run-head .state.pill[data-state=succeeded]").waitFor();

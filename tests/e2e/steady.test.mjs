@@ -1,4 +1,4 @@
-// Nothing moves while a page loads: what a script brings has its room already.
+// No layout shift while a page loads: space for dynamic content is reserved.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,8 +10,9 @@ import { PAGES, stage } from "./support/stage.mjs";
 const site = siteFor(stage);
 
 /**
- * Scripts come after the first picture of the whole page, as on a slow connection: otherwise what they move would never be
- * seen. On a busy machine a browser draws the page in parts as it reads it, which moves things without any script.
+ * Delays scripts until the first paint of the complete page, as on a slow connection: otherwise their layout
+ * shifts would not be seen. A busy browser paints the page in parts as it parses it, which shifts things
+ * without any script.
  */
 async function scriptsLate(page) {
   const painted = () => document.readyState !== "loading" && performance.getEntriesByName("first-contentful-paint").length > 0;
@@ -26,9 +27,9 @@ async function scriptsLate(page) {
   });
 }
 
-/** What has moved since the whole page was shown, as the browser counts it. */
+/** The layout shift since the complete page was shown, as the browser computes it. */
 function moved() {
-  // Less is a clock that counts on; the editor's bar also makes room for what is found in the document.
+  // Smaller shifts come from running timers. The editor's bar also makes space for the document's problems.
   const least = document.body.dataset.page === "pipeline-editor" ? 0.005 : 0.0005;
   return new Promise((done) => {
     const name = (node) => (node?.nodeType === 1 ? `${node.tagName.toLowerCase()}#${node.id}.${node.getAttribute("class") ?? ""}` : node?.nodeName);

@@ -1,4 +1,4 @@
-// The files of a project, its volumes and registries, as people bring, look at and take them away.
+// The files, volumes and registries of a project: upload, preview, removal.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { siteFor } from "./support/site.mjs";
 
 const VOLUME = "/projects/default/volumes/workspace";
 const PICTURE = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAAAAABX3VL4AAAADElEQVR4nGNg+A+EAAYAAf+T0eSJAAAAAElFTkSuQmCC", "base64");
-/** It tries what a page of somebody else's must not do. */
+/** Tries what a foreign page must not do. */
 const PAGE = `<p id="p">nothing yet</p><script>
   let found = "";
   try { found = parent.document.title; } catch { found += "no parent, "; }
@@ -36,7 +36,7 @@ async function open(query = "") {
   return page;
 }
 
-/** Waits for the page that comes by itself after something was changed. */
+/** Waits for the page to reload after a change. */
 async function changed(page, words) {
   await told(page, words);
   await settled(page);
@@ -63,7 +63,7 @@ test("files are brought, with their progress; one that is there is replaced only
   assert.ok(seen.some((percent) => percent > 0 && percent < 100), `how far it was is shown: ${seen}`);
   assert.deepEqual(seen, seen.toSorted((a, b) => a - b));
 
-  // One that is stopped is not there.
+  // A stopped upload leaves no file.
   await network.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 });
   await page.locator("#chosen").setInputFiles(file("stopped.bin", Buffer.alloc(5_000_000)));
   await page.locator(".files-upload").getByRole("button", { name: "Stop" }).click();
@@ -163,7 +163,7 @@ test("a table, JSON, a text, a picture and a page are looked at without being ta
   await close();
   const frame = (await show("p.html")).locator("iframe");
   await frame.contentFrame().getByText("no parent, no cookies, no API").waitFor();
-  // What the browser refused it stands in the console.
+  // The browser logs the blocked actions in its console.
   assert.ok(page.faults.some((fault) => /Content Security Policy/.test(fault)), page.faults.join("\n"));
   page.faults = page.faults.filter((fault) => !/Content Security Policy|Fetch API cannot load/.test(fault));
   await close();

@@ -1,4 +1,4 @@
-// A task that is a run of another pipeline: named in the form, followed from the task to that run and back.
+// A task that runs another pipeline: named in the form, with links from the task to that run and back.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

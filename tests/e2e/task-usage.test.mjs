@@ -1,4 +1,4 @@
-// What a task's workers use over time, beside what they may use.
+// The usage of a task's workers over time, with their limits.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { siteFor } from "./support/site.mjs";
 import { until } from "./support/server.mjs";
 import { ended, start } from "./support/stage.mjs";
 
-/** Writes, and works with memory in hand until it is stopped; beside it a task that is over at once. */
+/** Writes to disk and uses CPU and memory until it is stopped; the task beside it ends at once. */
 const BUSY = `apiVersion: cubeloom/v1
 kind: Pipeline
 name: busy
@@ -50,7 +50,7 @@ test("what a task uses is drawn while it runs, beside what it may use", async ()
   await page.keyboard.press("Enter");
   const memory = part.locator(".plot", { hasText: "Memory (GiB)" });
   await memory.waitFor();
-  // The first samples may be from before it has its text in hand.
+  // The first samples may be from before its memory is allocated.
   await until("the memory of its text", async () => /^worker-0: 0\.0[23]\d*; limit: 0\.25$/.test(await values(memory)));
   const state = async () => (await api("GET", `/runs/${run}`)).body.state;
   const points = () => memory.evaluate((box) => box.querySelectorAll(".u-legend .u-series").length);
@@ -60,14 +60,14 @@ test("what a task uses is drawn while it runs, beside what it may use", async ()
   const line = (view, name) => view.workers[0].lines.find((one) => one.name === name);
   const before = await usage();
   await until("more to be known", async () => line(await usage(), "memory").points.length > line(before, "memory").points.length + 2);
-  // On a busy machine it may take a while until it is held back by its limit rather than by others.
+  // On a busy machine it may take a while until its limit throttles it, rather than other processes.
   await until("it to want more than it may have", async () => line(await usage(), "throttled").peak > 0);
   await api("POST", `/runs/${run}/cancel`);
   await ended(api, run);
   const after = await usage();
   assert.ok(before.live && !after.live);
   assert.ok(line(after, "cpu").peak > 0.01 && line(after, "cpu").peak < 0.5, "it had a tenth of a core");
-  // Bytes a second. It writes all the time: what was written before the first sample is in none.
+  // In bytes per second. It writes all the time: writes before the first sample are in none.
   assert.ok(line(after, "disk_written").peak > 1e5, "it writes a megabyte again and again");
   assert.deepEqual(after.missing, ["network"], "waiting for storage is told by its group, or else by the machine");
   assert.match(await part.locator("[data-usage-note]").innerText(), /^Not available here: network$/);
@@ -84,7 +84,7 @@ test("while what measures a task is away, what was drawn stays, and that is said
   await page.route("**/tasks/work/usage?*", async (route) => {
     if (is === "away") return route.fulfill({ status: 503, contentType: "application/problem+json", json: away });
     const response = await route.fetch();
-    // It goes on.
+    // The run is still live.
     return route.fulfill({ response, json: { ...(await response.json()), live: true, missing: [] } });
   });
   await page.goto(`/runs/${run}/tasks/work`);

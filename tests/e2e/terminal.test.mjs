@@ -1,4 +1,4 @@
-// A terminal where a task has failed: opened, typed into, seen, left, lost, ended; wide and narrow, light and dark.
+// A terminal of a failed task: opened, used, left, disconnected, ended; wide and narrow, light and dark.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -32,7 +32,7 @@ const site = siteFor(async (server) => {
   return { api, run };
 });
 
-/** What the terminal shows, line by line. */
+/** The visible lines of the terminal. */
 const shown = (page) => page.locator(".xterm-rows").innerText();
 const shows = (page, text) => eventually(async () => {
   const all = await shown(page);
@@ -43,7 +43,7 @@ const button = (page) => page.getByRole("button", { name: "Open terminal", exact
 
 async function open(as, look = {}) {
   const page = await site.open({ as, ...look });
-  // So that a test can lose a connection.
+  // Lets a test break the connection.
   await page.addInitScript(() => {
     const Plain = window.WebSocket;
     window.sockets = [];
@@ -68,7 +68,6 @@ async function opened(look = {}) {
   return page;
 }
 
-/** Types a line. */
 async function type(page, line) {
   await page.keyboard.type(line);
   await page.keyboard.press("Enter");
@@ -88,10 +87,10 @@ test("a terminal shows what the task had, runs it again, and its end is in the l
   await shows(page, "as it was 42");
   await type(page, "again");
   await shows(page, "[exit code 3]");
-  // The shell knows how large it is shown.
+  // The shell knows the size of its terminal.
   await type(page, "stty size");
   await shows(page, /\n\d\d \d\d\d\s/);
-  // Colours, also those that are no theme's, come through the content security policy.
+  // Colours, including those outside the theme, pass the content security policy.
   await type(page, "printf '\\033[38;2;200;0;100mred\\033[0m\\n'");
   await eventually(async () => {
     const red = await page.locator(".xterm-rows span", { hasText: /^red$/ }).evaluate((one) => one.style.color);

@@ -1,4 +1,4 @@
-// The text of a pipeline: what may stand at a place is offered, and what stands there is explained.
+// The text of a pipeline: completions for each position, and explanations on hover.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -36,14 +36,14 @@ const line = (page, words) => page.locator(".cm-line", { hasText: words });
 const options = (page) => page.locator(".cm-tooltip-autocomplete [role=option]");
 const offered = (page) => page.locator(".cm-tooltip-autocomplete .cm-completionLabel").allTextContents();
 
-/** Puts the cursor at the end of a line, so many characters before it. */
+/** Puts the cursor on a line, `back` characters before its end. */
 async function goTo(page, words, back = 0) {
   await line(page, words).click();
   await page.keyboard.press("End");
   for (let at = 0; at < back; at += 1) await page.keyboard.press("ArrowLeft");
 }
 
-/** Asks for what there is at the cursor, again as long as nothing is known yet, until the names are right. */
+/** Requests completions at the cursor, repeatedly while the data is loading, until the names are right. */
 async function asked(page, right) {
   await eventually(async () => {
     if ((await options(page).count()) === 0) await page.keyboard.press("Control+Space");
@@ -51,7 +51,7 @@ async function asked(page, right) {
   });
 }
 
-/** Takes what is offered under a name; the list is drawn anew whenever something is known better, and asked for again. */
+/** Accepts a completion. The list is re-rendered when better data arrives, and is then requested again. */
 async function take(page, label) {
   await eventually(async () => {
     if ((await options(page).count()) === 0) await page.keyboard.press("Control+Space");
@@ -60,7 +60,7 @@ async function take(page, label) {
   await options(page).first().waitFor({ state: "detached" });
 }
 
-/** Rests the pointer on a word of a line. */
+/** Hovers over a word of a line. */
 async function over(page, words, word) {
   const at = await line(page, words).evaluate((element, wanted) => {
     const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
@@ -152,7 +152,7 @@ test("what is typed stays where it was typed, however slowly, while the page rea
   await page.locator("button[data-look=text]").click();
   await page.locator(".cm-content").waitFor();
   await goTo(page, "label: digit");
-  // Longer than the page waits before it reads: each letter is read, and the answers to those before come in between.
+  // Longer than the page's debounce: each letter is parsed, and earlier responses arrive in between.
   await page.keyboard.type(" of the writer", { delay: 320 });
   await eventually(async () => assert.ok((await page.locator(".cm-line").allTextContents()).includes("      label: digit of the writer"), (await page.locator(".cm-line").allTextContents()).slice(-3).join("|")));
   flawless(page);

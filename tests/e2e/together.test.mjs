@@ -1,4 +1,4 @@
-// Two people change one pipeline: the second is told, shown the difference, and loses nothing.
+// Two people edit one pipeline: the second is notified, sees the difference, and loses nothing.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// An administrator enters a price, reads what the runs cost, prints a statement, and sets a budget that stops what is new.
+// An administrator enters a price, sees the cost of runs, prints a statement, and sets a budget that stops
+// new runs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -71,7 +72,7 @@ test("a spent budget marks the project and stops what is new", async () => {
   await page.evaluate(async () => {
     const headers = { "content-type": "application/json" };
     const price = { cluster: "local", cpu_hour: "900000" };
-    // Where the test before has run, there is one.
+    // The previous test may have created one.
     if ((await (await fetch("/api/v1/prices")).json()).items.length === 0) {
       await fetch("/api/v1/prices", { method: "POST", headers, body: JSON.stringify(price) });
     }

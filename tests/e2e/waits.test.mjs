@@ -1,4 +1,4 @@
-// Why an instance waits for others of its task: how many go on, how many are before it, and whose end is its turn.
+// Why an instance is pending behind others of its task: running ones, its position, and the one it waits for.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -58,11 +58,11 @@ for (const lang of ["en", "zh"]) {
       const holders = await why.locator(".why-holders a").allInnerTexts();
       assert.deepEqual(holders.sort(), ["each #0", "each #1"]);
       assert.deepEqual(await look(page, lang, { accessible: lang === "en" }), []);
-      // The last one is told how many are before it, and nobody whose end would be its turn.
+      // The last one shows how many are ahead of it, and no instance to wait for.
       await page.locator("#instance-4 a").click();
       await until("the last one to be shown", async () => (await cells()).join() === "2,2,2");
       assert.equal(await why.locator(".why-holders").count(), 0);
-      // A holder leads to itself.
+      // Each instance ahead is a link.
       await page.locator("#instance-2 a").click();
       await why.locator(".why-holders a", { hasText: "each #1" }).click();
       await page.locator("#instance-1[aria-selected]").waitFor();

@@ -1,4 +1,5 @@
-"""The victim: a task of the project `bob`, which leaves and opens what a task may, says where, and lives on until it is told.
+"""The victim: a task of the project `bob` that leaves and opens everything that a task may, prints where, and
+runs until it is stopped.
 
     bob.py FOLDER [root]    FOLDER: the project's storage; `root` where the server is, and `/tmp` is the task's own
 """

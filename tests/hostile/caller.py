@@ -1,13 +1,14 @@
-"""Calls the task of `listener.py` at each of its ports, by each of the machine's addresses. A line says whether it answered.
+"""Calls the task of `listener.py` at each port and each address of the machine. Each line has one result.
 
-    caller.py PORTS     PORTS: JSON, what `listener.py` wrote, and `service`: a port of a program of the machine that is no task
+    caller.py PORTS     PORTS: JSON from `listener.py`, plus `service`: a port of a machine program that is no
+    task
 """
 
 import json
 import socket
 import sys
 
-#: Long for an answer that comes from the same machine, and short for one that never comes.
+#: Long for a response from the same machine, and short for one that never comes.
 PATIENCE = 2
 ports = json.loads(sys.argv[1])
 
@@ -22,7 +23,7 @@ def call(kind, family, address, port):
 
 
 def outside():
-    """The address by which this machine is known to others, if it has one. Nothing is sent."""
+    """This machine's external address, if it has one. Sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         try:
             one.connect(("198.51.100.1", 9))

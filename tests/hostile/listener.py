@@ -1,6 +1,7 @@
-"""A task that answers whoever calls it, by TCP and UDP, at all addresses, until it is told to end.
+"""A task that answers every TCP and UDP caller at all addresses until it is stopped.
 
-    listener.py FOLDER      FOLDER: its project's storage; `ports.json` in it says where it listens, and `over` ends it
+    listener.py FOLDER      FOLDER: its project's storage, with `ports.json` for its ports and `over` to stop
+    it
 """
 
 import json

@@ -1,5 +1,5 @@
-# Attacks of a worker in a pod, which stand before the last line of `worker.py`. FACTS has `api`, an address at which the
-# cluster's API server answers pods, `namespace`, and `secret`, the name of a Secret of bob's there.
+# Attacks of a worker in a pod, inserted before the last line of `worker.py`. FACTS has `api`, the API
+# server's address for pods, `namespace`, and `secret`, the name of a Secret of bob's there.
 import ssl
 
 TOKEN = Path("/var/run/secrets/kubernetes.io/serviceaccount")

@@ -1,5 +1,6 @@
-# Attacks of a worker on a node of Slurm, which stand before the last line of `worker.py`. FACTS has `state`, the folder of the
-# cluster's parts, `conf`, its configuration, and of bob's job `job`, its id, `attempt`, its folder, and `account`.
+# Attacks of a worker on a Slurm node, inserted before the last line of `worker.py`. FACTS has `state`, the
+# folder of the cluster's daemons, `conf`, its configuration, and of bob's job `job`, its id, `attempt`, its
+# folder, and `account`.
 STATE, ATTEMPT = Path(FACTS["state"]), Path(FACTS["attempt"])
 JOB = FACTS["job"]
 
@@ -17,7 +18,7 @@ writing("what Slurm is configured by", FACTS["conf"], STATE / "etc/gres.conf")
 
 
 def asking_slurm(what, *words, says=None):
-    """`says`: by what it is refused where the command ends well all the same."""
+    """`says`: what refuses it although the command succeeds."""
     @attack(what)
     def _():
         environment = {"PATH": "/usr/bin:/bin", "SLURM_CONF": FACTS["conf"], "HOME": os.getcwd()}

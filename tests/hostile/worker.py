@@ -1,14 +1,16 @@
-"""The attacker: a task of the project `alice`, which knows everything about the task of `bob` that runs beside it, and about the
-server. Each attack prints a line: what it tried, and what refused it.
+"""The attacker: a task of the project `alice`, which knows everything about the server and about the task of
+`bob` that runs beside it. Each attack prints a line: what it tried, and what refused it.
 
-    worker.py FACTS     FACTS: JSON, what `bob.py` said, with `data`, the server's folder, `server`, its process, `url`, its
-                        address, and `walls`, what there is where it runs:
+    worker.py FACTS     FACTS: JSON, the output of `bob.py`, with `data`, the server's folder, `server`, its
+    process, `url`, its
+                        address, and `walls`, the isolation where it runs:
         uid         bob has another uid
-        view        the worker sees no other processes and folders, and has limits of its own: the sandbox of this machine
-        platform    what starts the worker, and what it is started from, is not its own
-        privileges  no program can give it more rights
+        view        the worker sees no other processes and folders, and has its own limits: the sandbox of
+        this machine
+        platform    it does not own what starts the worker, nor the program that it starts from
+        privileges  no program can give it more privileges
 
-Exits with 1 when one of them was not refused.
+Exits with 1 if an attack was not refused.
 """
 
 import ctypes
@@ -30,12 +32,12 @@ DATA, BOB, SERVER = Path(FACTS["data"]), FACTS["pid"], FACTS["server"]
 LIBC = ctypes.CDLL(None, use_errno=True)
 ATTACKS = []
 
-#: Numbers of asm/unistd.h that are the same on x86_64 and arm64 are rare: these are of x86_64, and others are left out.
+#: Few numbers of asm/unistd.h are the same on x86_64 and arm64: these are for x86_64, and others are skipped.
 CALLS = {"process_vm_readv": 310, "bpf": 321, "kexec_load": 246, "pidfd_open": 434, "pidfd_getfd": 438}
 
 
 class Broke(Exception):
-    """It was not refused."""
+    """The attack was not refused."""
 
 
 def attack(what, needs=None):
@@ -48,7 +50,7 @@ def attack(what, needs=None):
 
 
 def call(function, *arguments):
-    """Calls the C library, and raises what it says."""
+    """Calls the C library, and raises its error."""
     ctypes.set_errno(0)
     if (result := function(*arguments)) == -1:
         number = ctypes.get_errno()
@@ -152,7 +154,7 @@ def _():
 def _():
     numbers = [int(name) for name in os.listdir("/proc/self/fd")]
     kinds = [os.readlink(f"/proc/self/fd/{number}") for number in numbers if os.path.lexists(f"/proc/self/fd/{number}")]
-    # What lists them is one of them, for a moment; pipes and files of the own streams are the others.
+    # Excludes the listing process itself, and the pipes and files of its own streams.
     left = [one for one in kinds if one.startswith(str(DATA)) and os.environ["CUBELOOM_RUN"] not in one or "socket:" in one]
     if left:
         raise Broke(f"there are {left}")
@@ -213,7 +215,7 @@ attack("keep bob on one core", needs="uid")(lambda: os.sched_setaffinity(BOB, {0
 attack("slow bob down (setpriority)", needs="uid")(lambda: os.setpriority(os.PRIO_PROCESS, BOB, 19))
 
 
-# What all programs of a machine share.
+# Resources shared by all programs of a machine.
 reading("what bob left", *(["/tmp/bob-left", "/dev/shm/bob-left"] if "view" in FACTS["walls"] else []))
 
 
@@ -302,7 +304,7 @@ def _():
     return "there is none"
 
 
-# What bounds it.
+# Its limits.
 def own_group():
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         number, controllers, path = line.split(":", 2)
@@ -338,7 +340,7 @@ def _():
     raise Broke("5,000 were started")
 
 
-# The server's door.
+# The server's API.
 def asks(path, token=None):
     request = urllib.request.Request(f"{FACTS['url']}/api/v1{path}")
     if token:
@@ -366,7 +368,7 @@ def main():
         except OSError as error:
             line = {"tried": what, "refused": errno.errorcode.get(error.errno, str(error))}
         except ValueError as error:
-            # Python's own words for EPERM, in `resource`.
+            # Python's own message for EPERM, in `resource`.
             line = {"tried": what, "refused": str(error)}
         except Broke as error:
             broken += 1

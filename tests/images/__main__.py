@@ -1,7 +1,8 @@
-"""Builds the image of each task template by its Dockerfile, runs its example in it, and removes it: one line a template.
+"""Builds each task template's image from its Dockerfile, runs its example, and removes it: one line per
+template.
 
-What an example's tasks of other templates need is in the image of the template whose example it is: their programs are put
-beside its own. So is the program `cubeloom`, which pods find at /usr/local/bin.
+Its image runs the example's tasks of other templates as well: their programs are put beside its own. So is
+the program `cubeloom`, which pods find at /usr/local/bin.
 """
 
 import json
@@ -19,12 +20,12 @@ TEMPLATES = Path("task-templates").resolve()
 EXAMPLES = Path("examples").resolve()
 PROGRAM = Path("target/debug/cubeloom").resolve()
 IN_IMAGES = "opt/cubeloom/task-templates"
-#: What a container run-time gives a program whose image says nothing.
+#: A container runtime's default for an image that sets no PATH.
 PATHS = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 UID = 10000
-#: How long a task may take, in seconds.
+#: Timeout of a task, in seconds.
 PATIENCE = 600.0
-#: How much is printed of the log of a build or a pod that failed.
+#: How many log lines of a failed build or pod are printed.
 LAST_LINES = 15
 
 TRANSFER = "ghcr.io/cubeloom/transfer:1.0.0"
@@ -34,33 +35,35 @@ PLAIN = "ghcr.io/cubeloom/python:1.0.0"
 
 @dataclass(frozen=True)
 class Case:
-    """What is done with an image."""
+    """How to test an image."""
 
-    #: What it begins from.
+    #: Its base images.
     bases: tuple[str, ...] = (bases.PYTHON,)
-    #: The template whose example is run, where its own waits for what only an engine hands on.
+    #: The template whose example is run, if its own needs outputs that only an engine passes on.
     example: str = ""
-    #: Tasks of the example that are not run, with what they would report: the image has what they make.
+    #: Skipped tasks of the example with their outputs: the image contains what they create.
     given: dict[str, dict[str, object]] = field(default_factory=dict)
-    #: In place of an example, where that needs a server: a program that the image must be able to run.
+    #: Instead of an example that needs a server: a program that the image must be able to run.
     instead: tuple[str, ...] = ()
-    #: What that is called.
+    #: The name of that program.
     said: str = ""
-    #: A folder of `examples` whose tasks of this template, and of those that its image can run, are run as well.
+    #: A folder of `examples` whose tasks of this template, and of those that its image can run, are run as
+    #: well.
     more: str = ""
-    #: The argument of its Dockerfile that says where the sources of what it compiles are.
+    #: The Dockerfile's argument with the repository of the sources that it compiles.
     sources: str = ""
-    #: Whose image runs the example's tasks of other templates, where this one's lacks their packages.
+    #: The template whose image runs the example's tasks of other templates, if this image lacks their
+    #: packages.
     others: str = ""
 
 
 DEBIAN = Case((bases.DEBIAN,))
-#: The example of `http` has a server in a task beside it, which is another pod, with a loopback of its own.
+#: The example of `http` has a server in another task, so in another pod with its own loopback.
 SERVED = """
 python3 -m http.server 8000 &
 python3 /opt/cubeloom/task-templates/http/call.py --url=http://127.0.0.1:8000/ --method=GET --expect 200 --timeout=5 --retries=5
 """
-# Those that others need come before them; the large ones come last.
+# Images that others need come before them; the large ones come last.
 CASES = {
     "command": DEBIAN,
     "download": DEBIAN,
@@ -104,7 +107,7 @@ CASES = {
 
 
 class Failed(Exception):
-    """What went wrong, and the log that says more."""
+    """A failure, and the log with the details."""
 
     def __init__(self, sentence: str, log: Path) -> None:
         lines = log.read_text(errors="replace").splitlines()[-LAST_LINES:] if log.exists() else []
@@ -119,7 +122,7 @@ def main() -> int:
         print(f"images: no such template, or one that is not tested: {', '.join(unknown + missing)}", file=sys.stderr)
         return 2
     store.STATE.mkdir(parents=True, exist_ok=True)
-    # What a run that was killed has left.
+    # Leftovers of a killed run.
     store.buildah("rm", "--all")
     for image, truth in bases.STAND_INS.items():
         print(f"stand-in: {image} is {truth}", flush=True)
@@ -131,7 +134,7 @@ def main() -> int:
 
 
 def check(name: str) -> bool:
-    """Builds one image, runs its example, removes it; whether all went well, and prints it."""
+    """Builds one image, runs its example, removes it. Prints and returns whether all succeeded."""
     case, image, began = CASES[name], f"ghcr.io/cubeloom/{name}:1.0.0", time.monotonic()
     try:
         build(name)
@@ -150,7 +153,7 @@ def check(name: str) -> bool:
 
 
 def build(name: str) -> None:
-    """Builds an image, and those that it or its example needs."""
+    """Builds an image, and the images that it or its example needs."""
     image, log = f"ghcr.io/cubeloom/{name}:1.0.0", store.STATE / f"{name}.build.log"
     log.unlink(missing_ok=True)
     try:
@@ -166,7 +169,8 @@ def build(name: str) -> None:
 
 
 def run(name: str, case: Case, image: str) -> str:
-    """Runs the tasks of its example in the image, and those of the other one; what was run, in words."""
+    """Runs the tasks of its example and of the additional one in the image. Returns a description of what
+    ran."""
     said = run_file(case, image, TEMPLATES / (case.example or name) / "example.yaml")
     if case.more:
         said += f"; of `examples/{case.more}`: " + run_file(case, image, EXAMPLES / case.more / "pipeline.yaml")
@@ -174,7 +178,7 @@ def run(name: str, case: Case, image: str) -> str:
 
 
 def run_file(case: Case, image: str, file: Path) -> str:
-    """Runs the tasks of a pipeline; which, in words."""
+    """Runs the tasks of a pipeline. Returns a description of them."""
     folder = store.STATE / "example"
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "workspace").mkdir(parents=True)
@@ -218,7 +222,7 @@ def run_task(code: Path, case: Case, image: str, task: pods.Task, folder: Path) 
 
 
 def describe(pod: pods.Pod, image: str, root: Path, hosts: str, folder: Path, code: Path) -> Path:
-    """Makes ready what a pod finds in its container, and writes down what it is."""
+    """Prepares a pod's mounts, and writes its description."""
     own = folder / pod.name
     own.mkdir()
     (own / "hosts").write_text(f"127.0.0.1 localhost\n{hosts}")
@@ -254,7 +258,7 @@ def describe(pod: pods.Pod, image: str, root: Path, hosts: str, folder: Path, co
 
 
 def mount(one: dict[str, object], own: Path, folder: Path, code: Path) -> tuple[str, str, bool]:
-    """What a pod finds at a place: the workspace's folder, the example's own, or a folder of the pod."""
+    """The source of a mount: the workspace's folder, the example's own, or a folder of the pod."""
     target = str(one["mountPath"])
     if target == "/cubeloom/code":
         return str(code), target, True
@@ -268,14 +272,14 @@ def mount(one: dict[str, object], own: Path, folder: Path, code: Path) -> tuple[
 
 
 def words(task: pods.Task, reported: dict[str, object]) -> str:
-    """A task, how many workers it has had, and the measurements among what it has reported."""
+    """A task, its number of workers, and the measurements among its outputs."""
     workers = f" with {len(task.pods)} workers" if len(task.pods) > 1 else ""
     figures = ", ".join(f"{name} {value:.4g}" for name, value in reported.items() if isinstance(value, float))
     return task.name + workers + (f" ({figures})" if figures else "")
 
 
 def reported(folder: Path, task: pods.Task) -> dict[str, object]:
-    """What a task has reported, all workers' together."""
+    """The outputs of a task, from all workers together."""
     found: dict[str, object] = {}
     for file in sorted((folder / "workspace").glob(f"runs/*/.attempts/{task.name}/**/outputs.jsonl")):
         for line in file.read_text().splitlines():

@@ -1,7 +1,7 @@
-"""The images that the Dockerfiles begin from, made on this machine: no registry is asked for any.
+"""The base images of the Dockerfiles, created on this machine without a registry.
 
-`debian:12-slim` is what its own makers begin with, Debian's smallest system by debootstrap. The others are stand-ins: they
-have the same programs in the same places by other means, which STAND_INS says.
+`debian:12-slim` starts like the official one, from debootstrap's minimal system. The others are stand-ins:
+they have the same programs at the same paths by other means, see STAND_INS.
 """
 
 import shutil
@@ -15,14 +15,14 @@ PYTHON = "docker.io/library/python:3.11-slim-bookworm"
 SPARK = "docker.io/apache/spark:4.3.0-scala2.13-java17-python3-ubuntu"
 CUBELOOM = "ghcr.io/cubeloom/cubeloom:0.1.0"
 
-#: What is not what its name says.
+#: Bases that differ from their name.
 STAND_INS = {
     PYTHON: "Debian 12 with its own Python 3.11 and pip",
     SPARK: "Debian 12 with OpenJDK 17 and PyPI's pyspark 4.3.0 in /opt/spark, not the image of the project Apache Spark",
     CUBELOOM: "the debug build of the program, and nothing else",
 }
 
-#: What this machine has to reach its packages, if it has it, and where pip and apt look for it in an image.
+#: This machine's package index settings, if present, and their paths in an image for pip and apt.
 APT_SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 PIP_CERTIFICATES = "/etc/pip-certificates.pem"
@@ -47,7 +47,7 @@ USER spark
 
 
 def make(image: str, log: Path, program: Path) -> None:
-    """Makes a base unless it is here."""
+    """Creates a base unless it exists."""
     if store.has(image):
         return
     if image == DEBIAN:
@@ -88,7 +88,8 @@ def _debian(log: Path) -> None:
 
 
 def _pip(root: Path) -> None:
-    """The same index as on this machine, and whom it trusts, out of the way of Debian's own `ca-certificates`."""
+    """The same index and trusted certificates as on this machine, separate from Debian's own
+    `ca-certificates`."""
     told = subprocess.run(["/usr/bin/python3", "-m", "pip", "config", "list"], stdout=subprocess.PIPE, text=True).stdout
     settings = dict(line.split("=", 1) for line in told.splitlines() if "=" in line)
     lines = ["[global]"]

@@ -1,7 +1,7 @@
-"""One pod: the files of its image, which it cannot write to, a network and processes of its own, and a user that is not root.
+"""One pod: its image's files, read-only, its own network and processes, and a user that is not root.
 
-Started by `network` in namespaces of its own, with a description of the pod; it stays as their first process, as a pod's
-pause does, and ends as the program did.
+`network` starts it in its own namespaces, with a description of the pod. It stays as their first process,
+like a pod's pause container, and exits with the program's exit code.
 """
 
 import json
@@ -47,7 +47,8 @@ def mount(*words: str | Path) -> None:
 
 
 def run(root: Path, folder: str, uid: int, command: list[str], variables: dict[str, str]) -> int:
-    """Runs a program to its end; its exit code, 128 and the signal's number for one that a signal ended."""
+    """Runs a program to its end. Returns its exit code, or 128 plus the number of the signal that ended it.
+    """
     child = os.fork()
     if child == 0:
         os.chroot(root)
@@ -62,7 +63,7 @@ def run(root: Path, folder: str, uid: int, command: list[str], variables: dict[s
             os._exit(127)
     signal.signal(signal.SIGTERM, lambda *_: os.kill(child, signal.SIGTERM))
     while True:
-        # Whatever a program leaves behind becomes a child of this process.
+        # Orphans of a program become children of this process.
         ended, status = os.wait()
         if ended == child:
             code = os.waitstatus_to_exitcode(status)

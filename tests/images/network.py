@@ -1,7 +1,7 @@
-"""The pods of one task, on a network of their own that leads nowhere: what an image lacks cannot be fetched.
+"""The pods of one task, on their own isolated network: what an image lacks cannot be downloaded.
 
-Started as a process in namespaces of its own (`run`), with descriptions of the pods. It ends when the pods of the first
-role have, or one has failed; whatever it made is gone with it.
+`run` starts it as a process in its own namespaces, with descriptions of the pods. It ends when the pods of
+the first role have ended, or one has failed; everything it created is removed with it.
 """
 
 import json
@@ -12,12 +12,12 @@ import sys
 import time
 from pathlib import Path
 
-#: How long workers that wait for ever may take to end, in seconds.
+#: How long workers that wait forever may take to end, in seconds.
 GRACE = 10.0
 
 
 def run(pods: list[Path], patience: float) -> tuple[bool, str]:
-    """Whether the task has succeeded, and what is to be said of it. Each pod's log lies beside its description."""
+    """Whether the task has succeeded, and a message. Each pod's log is beside its description."""
     space = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
     command = [*space, sys.executable, "-m", "images.network", *map(str, pods)]
     try:

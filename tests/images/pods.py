@@ -1,6 +1,7 @@
-"""What the compiler prints for Kubernetes, as pods that this machine can start: what a kubelet makes of it, and no more.
+"""The compiler's output for Kubernetes, as pods that this machine can start, as a kubelet would.
 
-A task's jobs are those of a cluster without any operator: the command, the variables and the folders of every worker.
+A task's jobs are those of a cluster without operators: the command, the variables and the folders of every
+worker.
 """
 
 import itertools
@@ -14,7 +15,7 @@ from typing import Any
 FACTS = """
 kubernetes: {service_account: cubeloom-worker, workspace_claim: workspace}
 """
-#: What stands where a task will be told what an earlier one has reported.
+#: Placeholder for an output of an earlier task.
 WAITS = re.compile(r"<output (\w+) of ([\w-]+)>")
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
@@ -26,7 +27,7 @@ class Pod:
     name: str
     role: str
     image: str
-    commands: list[list[str]]  # its setup, where it has one, then its program
+    commands: list[list[str]]  # its setup, if any, then its program
     variables: dict[str, str]
     mounts: list[dict[str, Any]]
     address: str
@@ -42,14 +43,14 @@ class Task:
 
 
 def compile_file(program: Path, templates: Path, file: Path, facts: Path) -> list[dict[str, Any]]:
-    """The tasks, in an order in which they can be run."""
+    """The tasks, in an executable order."""
     facts.write_text(FACTS)
     words = [program, "compile", file, "--for", "kubernetes", "--facts", facts, "--templates", templates, "--output", "json"]
     return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)["tasks"]
 
 
 def task(told: dict[str, Any], outputs: dict[str, dict[str, Any]]) -> Task | str:
-    """The task; a sentence where it cannot be run without an engine."""
+    """The task. Raises an error if it cannot run without an engine."""
     if not isinstance(told["jobs"], list) or len(told["jobs"]) != 1:
         return "it has no job before others have ended"
     text = json.dumps(told["jobs"][0]["objects"])
@@ -75,7 +76,7 @@ def _pod(job: dict[str, Any], index: int, address: str) -> Pod:
     variables: dict[str, str] = {}
     for one in container["env"]:
         variables[one["name"]] = _value(one, fields, variables)
-    # The Job controller's own.
+    # Set by the Job controller.
     variables.setdefault("JOB_COMPLETION_INDEX", str(index))
     hosts = [name]
     if "subdomain" in spec:
@@ -109,5 +110,5 @@ def _sub_path(mount: dict[str, Any], variables: dict[str, str]) -> str:
 
 
 def _expanded(text: str, variables: dict[str, str]) -> str:
-    """`$(NAME)` as the kubelet replaces it: what is not there stays as it is."""
+    """Replaces `$(NAME)` like the kubelet: unknown names stay unchanged."""
     return re.sub(r"\$\((\w+)\)", lambda found: variables.get(found[1], found[0]), text)

@@ -1,4 +1,4 @@
-"""Images, in a store of their own: nothing is left in the one of this machine's user."""
+"""Images in their own store, so that this user's store stays unchanged."""
 
 import json
 import os
@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-#: Where images, and what pods write, are while the tests run.
+#: The folder of images, and of the pods' files, while the tests run.
 STATE = Path(os.environ.get("CUBELOOM_TEST_IMAGES", "/var/tmp/cubeloom-images"))
-#: Where repositories are to be had on this machine, in place of their own addresses: `ADDRESS=MIRROR`, with blanks between.
+#: Mirrors of repositories, instead of their own addresses: `ADDRESS=MIRROR`, separated by blanks.
 MIRRORS = os.environ.get("CUBELOOM_TEST_MIRRORS", "")
-#: How long a build may take, in seconds.
+#: Timeout of a build, in seconds.
 PATIENCE = 7200
 
 
 def buildah(*words: str | Path, log: Path | None = None) -> str:
-    """What it prints; with a log, what it says on the way goes there. Raises `CalledProcessError`."""
+    """The standard output. With a log, standard error goes there. Raises `CalledProcessError`."""
     command = ["buildah", "--root", STATE / "storage", "--runroot", STATE / "run", "--storage-driver", "overlay", *words]
     environment = {**os.environ, "BUILDAH_ISOLATION": "chroot"}
     if log is None:
@@ -29,14 +29,15 @@ def buildah(*words: str | Path, log: Path | None = None) -> str:
 
 
 def build(name: str, file: Path, context: Path, log: Path, sources: str = "") -> None:
-    """Builds a Dockerfile as it is, from bases that are here: no registry is asked. `sources` is the argument of it that names
-    a repository, in whose place its mirror is taken where there is one."""
+    """Builds a Dockerfile unchanged, from local bases without a registry. `sources` is its argument with a
+    repository, which is replaced by its mirror, if there is one."""
     given = mirror(sources, file.read_text()) if sources else []
     buildah("bud", "--pull-never", "--format", "docker", "-t", name, *given, "-f", file, context, log=log)
 
 
 def mirror(argument: str, text: str) -> list[str]:
-    """What tells a build of a repository's mirror: another address, or a folder of this machine, which the build can read."""
+    """Build options for a repository's mirror: another address, or a folder of this machine that the build
+    can read."""
     usual = re.findall(rf"^ARG {argument}=(\S+)$", text, re.MULTILINE)[0]
     there = dict(one.split("=", 1) for one in MIRRORS.split()).get(usual)
     if there is None:
@@ -57,7 +58,7 @@ def container(image: str) -> Iterator[Path]:
 
 
 def has(image: str) -> bool:
-    """Whether an image is here."""
+    """Whether an image exists."""
     return image in buildah("images", "--format", "{{.Name}}:{{.Tag}}").splitlines()
 
 
@@ -67,7 +68,7 @@ def remove(image: str) -> None:
 
 
 def size(image: str) -> int:
-    """The bytes of its files, its base's among them."""
+    """The size of its files in bytes, including its base."""
     with container(image) as root:
         counted = subprocess.run(["du", "-s", "-B1", "-x", root], check=True, stdout=subprocess.PIPE, text=True)
     return int(counted.stdout.split()[0])

@@ -1,12 +1,12 @@
-//! The arrows between our crates, and which crate each heavy dependency is behind.
+//! The allowed dependencies between our crates, and which crate wraps each heavy dependency.
 //!
-//! docs/ARCHITECTURE.md says why they are what they are. A new crate or arrow is added there and here together.
+//! docs/ARCHITECTURE.md gives the reasons. Add a new crate or arrow there and here together.
 
 use std::process::Command;
 
 use serde_json::Value;
 
-/// What each crate may depend on, among ours. A crate's tests may use `testkit` besides.
+/// Our crates that each crate may depend on. A crate's tests may also use `testkit`.
 const ARROWS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("files", &[]),
@@ -66,7 +66,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Dependencies that stay behind one crate's own types (a few, where two really need it).
+/// Dependencies wrapped by one crate's own types (a few, where two really need it).
 const BEHIND: &[(&str, &[&str])] = &[
     ("sqlx", &["store"]),
     ("tower-http", &["web"]),
@@ -81,7 +81,7 @@ const BEHIND: &[(&str, &[&str])] = &[
     ("opentelemetry", &["app"]),
 ];
 
-/// Crates without clock, network, database or environment, and what would bring one of these in.
+/// Crates without clock, network, database or environment, and the dependencies that would add one of these.
 const PURE: &[&str] = &["domain", "admission", "alerts", "compiler", "sizing"];
 const IMPURE: &[&str] = &["tokio", "rustix", "libc", "reqwest", "hyper", "axum"];
 
@@ -173,7 +173,7 @@ fn broken_wall(from: &str, to: &str, for_tests: bool) -> Option<String> {
     })
 }
 
-/// The crate's name as its folder has it.
+/// The crate's name, as in its folder.
 fn short(name: &str) -> &str {
     match name {
         "cubeloom" => "app",

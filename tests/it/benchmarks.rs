@@ -1,4 +1,4 @@
-//! The benchmarks' records: what compares them, and the page that shows the newest.
+//! The benchmark records: their comparison, and the page that shows the newest.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -11,7 +11,7 @@ use crate::support::TestApp;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 fn python(arguments: &[&str]) {
-    // Compiled files would lie among the sources.
+    // Avoids compiled files among the sources.
     let done = Command::new("/usr/bin/python3").arg("-B").args(arguments).current_dir(ROOT).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
@@ -26,12 +26,13 @@ fn the_page_shows_the_newest_record() {
     python(&["tools/bench", "page", "--check"]);
 }
 
-/// What workers may see and reach changes; the cases on this machine's processes must go on running. Costs 3 core-seconds.
+/// The worker sandbox changes; benchmark cases that run as local processes must keep working. Takes 3
+/// core-seconds.
 #[test]
 fn a_case_on_this_machines_processes_runs() {
-    // Not below /tmp: an attempt has its own.
+    // Not below /tmp: each attempt has its own.
     let scratch = tempfile::tempdir_in("/var/tmp").unwrap();
-    // Workers run under a uid of their own and must be able to enter it.
+    // Workers run under their own uid and must be able to enter it.
     fs::set_permissions(scratch.path(), Permissions::from_mode(0o755)).unwrap();
     let app = TestApp::new();
     let printed =

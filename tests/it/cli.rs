@@ -1,4 +1,4 @@
-//! The program as people and programs use it.
+//! The command-line interface, as people and scripts use it.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 

@@ -1,8 +1,8 @@
-//! Whatever moment the server dies at, nothing is lost and nothing is run twice.
+//! Whenever the server dies, nothing is lost and nothing runs twice.
 //!
 //! The real program on the real executor is killed with `-9`, alone, and started again: at every failpoint that
 //! the sources declare, and at random moments. Afterwards the run must be what it is without any crash, and the
-//! ledger, which the workers write and nobody else, must have each worker of each attempt once.
+//! ledger, which only the workers write, must have each worker of each attempt once.
 //! docs/CRASH-SAFETY.md says what is guaranteed. `make crash-test` runs the ignored tests: many more kills.
 
 mod baseline;
@@ -31,7 +31,7 @@ use moments::Numbers;
 use points::{Group, Half};
 use site::Site;
 
-/// Where the random moments begin, unless `CUBELOOM_TEST_SEED` says otherwise.
+/// Seed of the random moments, unless `CUBELOOM_TEST_SEED` is set.
 const SEED: u64 = 20_240_229;
 
 #[test]
@@ -140,7 +140,7 @@ fn without_adoption_the_test_turns_red() {
     let off = [("CUBELOOM_LOCAL_ADOPTION", "false")];
     let is_wrong = |finding: &String| finding.starts_with("doubled") || finding.starts_with("lost");
     let mut numbers = numbers();
-    // Mostly the first kills show it; each run with kills takes a while.
+    // A bug mostly shows at the first kills, and each run with kills takes a while.
     for _ in 0..4 {
         moments::kill(&mut site, &baseline, 3, &mut numbers, &off, &mut figures);
         if figures.findings.iter().any(is_wrong) {
@@ -189,7 +189,7 @@ fn random_moments(database: Option<String>, document: Document, kills: u64) {
     tell(&figures);
 }
 
-/// Prints the figures; a finding is a failure.
+/// Prints the figures. Fails if there are findings.
 fn tell(figures: &Figures) {
     eprintln!("{figures}");
     assert!(figures.findings.is_empty(), "\n{}\n", figures.findings.join("\n"));

@@ -1,4 +1,5 @@
-//! The pages in a real browser, against the real server: one test a file of `tests/e2e`, run by Node's own test runner.
+//! The pages in a real browser, against the real server: one test per file of `tests/e2e`, run by Node's test
+//! runner.
 
 use std::process::{Command, Stdio};
 
@@ -6,7 +7,7 @@ use crate::support::{TestApp, program};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/e2e");
 
-/// A test for each file, named like it, and one that all files are there.
+/// One test per file with its name, and a check that the list is complete.
 macro_rules! files {
     ($($name:ident),* $(,)?) => {
         $(#[test]
@@ -95,7 +96,7 @@ fn there() -> Vec<String> {
 }
 
 fn passes(name: &str) {
-    // Its folder holds the data folders of the servers that the file starts, so that its end looks for leftovers.
+    // Contains the data folders of the servers that the file starts, so that its end checks for leftovers.
     let app = TestApp::new();
     let folder = app.data();
     std::fs::create_dir_all(&folder).expect("a folder");

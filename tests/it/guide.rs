@@ -1,4 +1,4 @@
-//! docs/guide.md, done as it is written.
+//! Follows docs/guide.md step by step.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -17,7 +17,7 @@ use crate::templates::rig;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The blocks of the guide in one language, in their order.
+/// The code blocks of the guide in one language, in order.
 fn blocks(language: &str) -> Vec<String> {
     let text = fs::read_to_string(Path::new(ROOT).join("docs/guide.md")).unwrap();
     let fence = format!("\n```{language}\n");
@@ -27,7 +27,7 @@ fn blocks(language: &str) -> Vec<String> {
 #[test]
 fn the_guide_does_what_it_says() {
     let server = Server::start_in(rig::app());
-    // The tests' administrator has the name that the guide gives its reader.
+    // The test administrator has the name that the guide uses.
     let administrator = server.as_(Who::Administrator);
     make_run(&server, &administrator);
 
@@ -52,7 +52,7 @@ fn the_guide_does_what_it_says() {
     assert!(accuracy > 0.95, "{accuracy}");
 }
 
-/// What `make run` leaves: the example is stored, and has run once.
+/// The state after `make run`: the example is stored and has run once.
 fn make_run(server: &Server, administrator: &Client) {
     let folder = Path::new(ROOT).join("examples/digits");
     let archive = Command::new("tar").arg("-cz").arg("-C").arg(&folder).arg(".").output().unwrap().stdout;
@@ -63,7 +63,7 @@ fn make_run(server: &Server, administrator: &Client) {
     administrator.post("/projects/default/pipelines", &body).expect(201);
     let run = administrator.post("/projects/default/runs", &json!({"pipeline": "digits"})).expect(201).json();
     let path = format!("/runs/{}", run["run"]["id"].as_str().unwrap());
-    // The first run on a machine fetches packages.
+    // The first run on a machine downloads packages.
     let deadline = Instant::now() + Duration::from_secs(240);
     while !administrator.get(&path).json()["ended_at"].is_string() {
         assert!(Instant::now() < deadline, "the example goes on for too long");

@@ -1,5 +1,5 @@
-//! A hostile editor in the next project: what `alice` tries against `bob` and the server, each attack a line that says what it
-//! tried and what refused it. It takes 12 core-seconds.
+//! A hostile editor in another project: attacks by `alice` on `bob` and on the server. Each attack is a line
+//! with the attempt and what refused it. Takes 12 core-seconds.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -16,10 +16,10 @@ use crate::api::support::client::Client;
 use crate::api::support::{Server, Who};
 use crate::support::{TestApp, wait_for};
 
-/// What one attack tried, and what refused it.
+/// The attempt of one attack, and what refused it.
 pub type Line = (String, Result<String, String>);
 
-/// A server with the projects `alice` and `bob`, each with an editor of its name, and a secret of bob's.
+/// A server with the projects `alice` and `bob`, each with an editor of that name, and a secret of bob's.
 pub struct Scene {
     pub server: Server,
     pub alice: Client,
@@ -27,9 +27,9 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// On a data folder of the caller's.
+    /// Uses the caller's data folder.
     pub fn in_(mut app: TestApp) -> Self {
-        // As it is for people.
+        // As in production.
         app.set("CUBELOOM_SANDBOX_TMP", "true");
         app.set("CUBELOOM_LOCAL_PIDS", "200");
         let server = Server::start_in(app);
@@ -47,12 +47,12 @@ impl Scene {
     }
 }
 
-/// Starts a run of one task, of a program and its arguments.
+/// Starts a run of one task with a program and its arguments.
 fn run(client: &Client, project: &str, program: &[&str], more: &Value) -> String {
     run_on(None, client, project, program, more)
 }
 
-/// The same on a cluster, where one is named.
+/// Starts the same run on a cluster, if given.
 pub fn run_on(
     cluster: Option<&str>,
     client: &Client,
@@ -77,7 +77,7 @@ pub fn run_on(
     started["run"]["id"].as_str().unwrap().to_owned()
 }
 
-/// Waits for a run's end, and gives its state.
+/// Waits for a run to end. Returns its state.
 pub fn ended(client: &Client, run: &str) -> String {
     let state = std::cell::RefCell::new(String::new());
     wait_for(&format!("run {run} to end"), || {
@@ -88,14 +88,14 @@ pub fn ended(client: &Client, run: &str) -> String {
     state.into_inner()
 }
 
-/// What its worker printed.
+/// The output of its worker.
 pub fn log(client: &Client, run: &str) -> String {
     let log = client.get(&format!("/runs/{run}/logs/text?task=one")).expect(200).json();
     let chunks = log["chunks"].as_array().unwrap().iter();
     chunks.filter_map(|chunk| chunk["text"].as_str()).collect()
 }
 
-/// Prints each line, and fails where one was not refused, or where there are fewer than were meant.
+/// Prints each line. Fails if an attack was not refused, or if there are fewer than `at_least` lines.
 pub fn judge(lines: &[Line], at_least: usize) {
     for (tried, by) in lines {
         match by {

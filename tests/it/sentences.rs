@@ -1,4 +1,5 @@
-//! The sentences of the engine, the compiler, the clusters and the API: each has its Chinese in `texts/sentences`.
+//! The messages of the engine, the compiler, the clusters and the API: each has a Chinese translation in
+//! `texts/sentences`.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -15,7 +16,7 @@ use crate::texts::files;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// Where sentences come from that pages and answers of the API show.
+/// The crates whose messages appear on pages and in API responses.
 const SOURCES: &[&str] = &[
     "domain",
     "admission",
@@ -32,8 +33,8 @@ const SOURCES: &[&str] = &[
     "monitoring",
 ];
 
-/// Files whose sentences go elsewhere: into a task's log, to the command line, to the server's own
-/// log; and one with what others say, to be found in their words.
+/// Files whose messages go to a task's log, the command line or the server's own log, and one that matches
+/// others' messages.
 const ELSEWHERE: &[&str] = &[
     "server/domain/src/effective/cause.rs",
     // Each begins with its field, which is cut off before it is shown.
@@ -53,12 +54,12 @@ const ELSEWHERE: &[&str] = &[
     "server/admission/src/check.rs",
     "server/executor-local/src/check.rs",
     "server/monitoring/src/queries.rs",
-    // What is wrong with the configuration.
+    // Problems of the configuration.
     "server/monitoring/src/advice/thresholds.rs",
     "server/executor-local/src/cgroup/",
     "server/workers/src/outputs.rs",
     "server/executor-kubernetes/src/outputs.rs",
-    // Stand in the place of the frames of a worker that hangs.
+    // Shown in place of the stack frames of a hanging worker.
     "server/executor-kubernetes/src/stacks.rs",
     "server/executor-local/src/python/interpreter.rs",
     "server/executor-local/src/python/uv.rs",
@@ -70,7 +71,7 @@ const ELSEWHERE: &[&str] = &[
     "server/web/src/files/serve.rs",
 ];
 
-/// Texts that are no sentences: headers, programs, documents, what a panic would say.
+/// Texts that are no messages: headers, programs, documents, panic messages.
 const OTHERS: &[&str] = &[
     "one binding a worker",
     "the engine could not start",
@@ -79,7 +80,7 @@ const OTHERS: &[&str] = &[
     "curl {}/api/v1",
     "tasks:\n  - name",
     "the password cannot be hashed",
-    // What a container run-time says, to be found in its words; and ends of the sentences that follow from it.
+    // Container runtime messages to match, and endings of the messages derived from them.
     "executable file not found in $PATH",
     "no such file or directory",
     "argument list too long",
@@ -100,7 +101,7 @@ const OTHERS: &[&str] = &[
     "Nothing new added",
     "Submitted batch job",
     "slurm_load_node error",
-    // Lines of scripts that find an image, and what leads into it.
+    // Script lines that find an image, and the paths that lead to it.
     "# The image in which",
     "[ -e \"$image\" ]",
     "APPTAINER_CACHEDIR=",
@@ -110,30 +111,30 @@ const OTHERS: &[&str] = &[
     "does not exist",
     "may not be read or executed",
     "has arguments that are too long",
-    // Stands among the frames of a worker that hangs.
+    // Shown among the stack frames of a hanging worker.
     "the rest could not be looked at",
-    // Put together with `are free` or `are all there is`.
+    // Combined with `are free` or `are all there is`.
     "asks for {} ",
     "has no name and",
     " and not {count} times",
     "placement (but labels",
     "# Exported from Cubeloom.",
-    // Properties of Spark.
+    // Spark properties.
     "spark.",
-    // What a shell is told that looks at a folder.
+    // A shell script that lists a folder.
     "if test \"$@\"",
-    // What a terminal's shell is told.
+    // A terminal's shell script.
     "command -v bash",
     "  printf '[exit code",
     "printf '%s\\n' {}; cat",
-    // What uv says, to be found in its words.
+    // uv messages to match.
     "building from source is disabled",
     // Expressions and commands that an import writes.
     "{{{{ [",
     "echo 'import",
 ];
 
-/// What stands before and after a part of a sentence.
+/// Text around a part of a message.
 const BEFORE: &[&str] = &["", "‹a›", "‹a› ", "the path `‹a›` ", "asks for ‹a› CPU, ‹b› "];
 const AFTER: &[&str] = &["", "‹z›", ": ‹z›"];
 
@@ -206,15 +207,15 @@ fn sentences_have_the_same_values_in_both_languages() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A value in a sentence, as the program writes it.
+/// A value in a message, as in the source.
 static VALUE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{[^{}]*\}").unwrap());
-/// A value that brings the space behind it.
+/// A value that brings the space after it.
 static BEFORE_A_WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new("›([a-z])").unwrap());
 /// A value that may be empty.
 static BEHIND_A_WORD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("([a-z])‹[0-9]+›|(`)‹[0-9]+›( )").unwrap());
 
-/// Whether it is known, alone or as a part of a longer one.
+/// Whether a message is known, alone or as part of a longer one.
 fn is_said(sentence: &str) -> bool {
     let mut n = 0;
     let braces = sentence.replace("{{", "\u{1}").replace("}}", "\u{2}");
@@ -223,7 +224,7 @@ fn is_said(sentence: &str) -> bool {
         format!("‹{n}›")
     });
     let sample = sample.replace('\u{1}', "{").replace('\u{2}', "}");
-    // A value right behind a word or at the end may be empty, one before a word brings its own space.
+    // A value right after a word or at the end may be empty. One before a word brings its own space.
     let bare = sample.strip_suffix(&format!("‹{n}›")).map(ToOwned::to_owned);
     let spaced = BEFORE_A_WORD.replace_all(&sample, "› $1").into_owned();
     let tight = BEHIND_A_WORD.replace_all(&sample, "$1$2$3").into_owned();
@@ -234,7 +235,7 @@ fn is_said(sentence: &str) -> bool {
     forms.iter().flatten().any(around)
 }
 
-/// The texts of a program that a person may read: three words or more, in small letters.
+/// The readable texts in a source file: three words or more, in lower case.
 fn sentences(program: &str) -> Vec<String> {
     let words = Regex::new(r"[A-Za-z][a-z']+").unwrap();
     let spoken = Regex::new(r"[a-z}`)] [a-z{`(]").unwrap();
@@ -257,9 +258,9 @@ fn sentences(program: &str) -> Vec<String> {
     found
 }
 
-/// The text literals of a program, each with what stands before it.
+/// The string literals of a source file, each with the preceding code.
 fn literals(program: &str) -> Vec<(String, String)> {
-    // A comment, a character, a raw text, a text: whatever begins first.
+    // The first match wins: a comment, a character, a raw string or a string.
     let token =
         Regex::new(r##"(?s)//[^\n]*|b?'(?:[^'\\\n]|\\.[^']*)'|r#+".*?"#+|b?r?"((?:[^"\\]|\\.)*)""##).unwrap();
     let goes_on = Regex::new(r"\\\n\s*").unwrap();

@@ -1,4 +1,4 @@
-//! The real program on a data folder of the test's own, and a look at what it leaves behind.
+//! The real program on a test's own data folder, and checks for leftovers.
 
 use std::fs::{self, Permissions};
 use std::io::Write;
@@ -27,20 +27,20 @@ pub use hdfs::Hdfs;
 pub use kafka::Kafka;
 pub use s3::S3;
 
-/// How long anything may take.
+/// How long any single wait may take.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A data folder, and a folder for pipelines beside it. When it is dropped, nothing of it may run any more.
+/// A data folder, and a folder for pipelines beside it. Dropping this checks that no process of it is left.
 pub struct TestApp {
     folder: TempDir,
     variables: Vec<(String, String)>,
-    /// The account that calls run as, where it is not the test's.
+    /// The account that calls run as, if not the test's.
     account: Option<String>,
-    /// The program, where it is not the one that cargo built.
+    /// The program, if not the one that cargo built.
     program: Option<PathBuf>,
 }
 
-/// How a call ended.
+/// The result of a call.
 #[derive(Debug)]
 pub struct Done {
     pub code: Option<i32>,
@@ -54,17 +54,17 @@ impl TestApp {
         Self::in_folder(&std::env::temp_dir())
     }
 
-    /// With its folder below another, for instance on another file system.
+    /// Creates its folder below another one, for instance on another file system.
     pub fn in_folder(parent: &Path) -> Self {
-        // Workers run under a uid of their own and must be able to enter it.
+        // Workers run under their own uid and must be able to enter it.
         let open = Permissions::from_mode(0o755);
         let folder =
             tempfile::Builder::new().prefix("cli-").permissions(open).tempdir_in(parent).expect("a folder");
         Self { folder, variables: Vec::new(), account: None, program: None }
     }
 
-    /// Calls run as an account from now on, whose the folder is: a copy of the program that everybody can run, and of the
-    /// templates.
+    /// From now on, calls run as an account that owns the folder, with copies of the program and the
+    /// templates that everyone can run.
     pub fn run_as(&mut self, account: &str, program: PathBuf) {
         let templates = self.path("task-templates");
         let mut copy = Command::new("cp");
@@ -77,7 +77,7 @@ impl TestApp {
         (self.account, self.program) = (Some(account.into()), Some(program));
     }
 
-    /// Calls are of a copy of the program in the test's folder from now on.
+    /// From now on, calls use a copy of the program in the test's folder.
     pub fn run_copy(&mut self) {
         let copy = self.path("bin/cubeloom");
         fs::create_dir_all(copy.parent().expect("a parent")).expect("a folder");
@@ -85,7 +85,7 @@ impl TestApp {
         self.program = Some(copy);
     }
 
-    /// Sets a variable of every call from now on.
+    /// Sets an environment variable for every later call.
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
         self.variables.push((name.into(), value.into()));
     }
@@ -106,18 +106,16 @@ impl TestApp {
         path
     }
 
-    /// Writes a pipeline with these tasks.
     pub fn pipeline(&self, name: &str, tasks: &str) -> String {
         self.document(name, &format!("tasks:\n{tasks}"))
     }
 
-    /// Writes a pipeline.
     pub fn document(&self, name: &str, rest: &str) -> String {
         let text = format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: {name}\n{rest}");
         self.write(&format!("{name}/pipeline.yaml"), &text).to_str().expect("UTF-8").into()
     }
 
-    /// The program with these words; it sees this data folder only.
+    /// The program with these arguments, restricted to this data folder.
     pub fn command(&self, words: &[&str]) -> Command {
         let program = self.program.clone().unwrap_or_else(program::cubeloom);
         let mut command = match &self.account {
@@ -132,23 +130,23 @@ impl TestApp {
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.folder.path());
         command.env("CUBELOOM_DATA", self.data());
         command.env("CUBELOOM_SERVER_TEMPLATES", concat!(env!("CARGO_MANIFEST_DIR"), "/../task-templates"));
-        // More workers beside each other than a small machine has cores: they mostly sleep.
+        // More concurrent workers than a small machine has CPUs: they mostly sleep.
         command.env("CUBELOOM_LOCAL_CPU", "8").env("CUBELOOM_LOCAL_MEMORY", "4Gi");
         command.env("CUBELOOM_DATABASE_RESERVE", "1Mi");
         command.env("CUBELOOM_LOCAL_GRACE", "1s");
-        // Tests leave files for tasks beside the data folder, which lies there.
+        // Tests leave files for tasks beside the data folder, which is in `/tmp`.
         command.env("CUBELOOM_SANDBOX_TMP", "false");
         command.env("CUBELOOM_SERVER_LISTEN", "127.0.0.1:0");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
-    /// Calls the program and waits for its end.
+    /// Runs the program to its end.
     pub fn call(&self, words: &[&str]) -> Done {
         finish(self.start(words))
     }
 
-    /// Calls it, and expects an exit code.
+    /// Runs it, and expects an exit code.
     #[track_caller]
     pub fn expect(&self, code: i32, words: &[&str]) -> Done {
         let done = self.call(words);
@@ -156,26 +154,25 @@ impl TestApp {
         done
     }
 
-    /// Calls it with `--output json`, expects an exit code, and reads what it prints.
+    /// Runs it with `--output json`, expects an exit code, and parses the output.
     #[track_caller]
     pub fn json(&self, code: i32, words: &[&str]) -> Value {
         let done = self.expect(code, &[words, &["--output", "json"]].concat());
         serde_json::from_str(&done.out).unwrap_or_else(|error| panic!("{words:?}: {error}: {done:#?}"))
     }
 
-    /// Starts the program.
     pub fn start(&self, words: &[&str]) -> Running {
         Running::of(self.command(words))
     }
 
-    /// Starts the program; what it prints is added to a file.
+    /// Starts the program, appending its output to a file.
     pub fn start_logged(&self, words: &[&str], log: &Path) -> Running {
         let file = || fs::File::options().create(true).append(true).open(log).expect("a file");
         let mut command = self.command(words);
         Running { child: Some(command.stdout(file()).stderr(file()).spawn().expect("it starts")) }
     }
 
-    /// Calls the program with something to read on its standard input.
+    /// Runs the program with this standard input.
     pub fn call_with_input(&self, words: &[&str], input: &str) -> Done {
         let mut command = self.command(words);
         command.stdin(Stdio::piped());
@@ -191,7 +188,7 @@ impl TestApp {
         self.serve_with(&[])
     }
 
-    /// The same, with variables of its own.
+    /// Starts a server with extra environment variables.
     pub fn serve_with(&self, variables: &[(&str, &str)]) -> Running {
         let mut command = self.command(&["serve"]);
         command.envs(variables.iter().copied());
@@ -204,7 +201,6 @@ impl TestApp {
         server
     }
 
-    /// The newest run.
     pub fn latest(&self) -> Value {
         self.json(0, &["runs", "show", "latest"])
     }
@@ -216,7 +212,7 @@ impl TestApp {
         fs::read_to_string(&dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()))
     }
 
-    /// Waits until a file in a run's folder is there.
+    /// Waits until a file in a run's folder exists.
     pub fn wait_for_file(&self, name: &str) {
         wait_for(name, || {
             let runs =
@@ -229,7 +225,7 @@ impl TestApp {
         self.data().to_string_lossy().into_owned()
     }
 
-    /// What still runs, or is left of what ran.
+    /// Leftovers: running processes and remaining files.
     fn left_over(&self) -> Vec<String> {
         let mark = self.mark();
         let shims = processes::shims(&mark).into_iter().map(|pid| format!("shim {pid}"));
@@ -272,7 +268,7 @@ fn attempts(runs: &Path) -> Vec<AttemptKey> {
     paths.into_iter().filter_map(|(_, names)| names.join(".").parse().ok()).collect()
 }
 
-/// A program that runs; killed when it is dropped.
+/// A running program. Dropping this kills it.
 pub struct Running {
     child: Option<Child>,
 }
@@ -292,7 +288,6 @@ impl Running {
         kill_process(pid, signal).expect("it can be signalled");
     }
 
-    /// Waits for its end.
     pub fn wait(self) -> Done {
         finish(self)
     }
@@ -333,7 +328,7 @@ pub fn wait_for(what: &str, done: impl Fn() -> bool) {
     wait_within(PATIENCE, what, done);
 }
 
-/// The same for what may take longer: packages that are installed first, frameworks that start slowly.
+/// Like `wait_for` for slower conditions: package installation, frameworks that start slowly.
 #[track_caller]
 pub fn wait_within(patience: Duration, what: &str, done: impl Fn() -> bool) {
     let deadline = Instant::now() + patience;
@@ -343,7 +338,7 @@ pub fn wait_within(patience: Duration, what: &str, done: impl Fn() -> bool) {
     }
 }
 
-/// The state of each task of a run's report, by name.
+/// The state of each task in a run's report, by name.
 pub fn states(run: &Value) -> Vec<(&str, &str)> {
     let tasks = run["tasks"].as_array().expect("tasks");
     tasks

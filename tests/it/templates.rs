@@ -1,7 +1,7 @@
-//! The task templates that ship, and the examples, on the real program: real processes, packages and protocols.
+//! The shipped task templates and the examples, on the real program: real processes, packages and protocols.
 //!
-//! What a test needs of Debian's packages is in the templates (`local.apt`) and in `tests/support`; `make test`
-//! installs it. Tests of templates that need large packages are ignored: `make test-templates` runs them.
+//! The required Debian packages are listed in the templates (`local.apt`) and in `tests/support`; `make test`
+//! installs them. Tests of templates with large packages are ignored: `make test-templates` runs them.
 
 mod approval;
 mod copies;

@@ -1,4 +1,4 @@
-//! What people read: in both languages, all of it used, none of it written anywhere but in `texts/`.
+//! User-facing texts: in both languages, all of them used, and defined only in `texts/`.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -30,7 +30,7 @@ const SAME: &[&str] = &[
     "NVLink",
 ];
 
-/// Names, signs and samples in templates that are not translated.
+/// Names, symbols and samples in templates that are not translated.
 const LITERAL: &[&str] = &["Cubeloom", "English", "GET", "POST"];
 
 /// Every text, by `<area>.<key>`.
@@ -48,7 +48,7 @@ fn texts() -> BTreeMap<String, [String; 2]> {
     all
 }
 
-/// Files of these kinds below a folder, without what is made or downloaded.
+/// Files of these kinds below a folder, without generated or downloaded ones.
 pub fn files(folder: &Path, kinds: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -63,7 +63,7 @@ pub fn files(folder: &Path, kinds: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// What uses texts: pages, templates and scripts; tests use none.
+/// The files that use texts: pages, templates and scripts; tests use none.
 fn sources() -> Vec<(String, String)> {
     let folders: [(&str, &[&str]); 3] =
         [("server/web/src", &["rs"]), ("templates", &["html"]), ("frontend/src", &["ts", "tsx"])];
@@ -113,7 +113,7 @@ fn every_text_is_used_and_every_key_has_a_text() {
     let areas: BTreeSet<&str> =
         texts.keys().filter_map(|key| key.split_once('.')).map(|(area, _)| area).collect();
     let areas = areas.into_iter().collect::<Vec<_>>().join("|");
-    // A key, or the beginning of one that is put together: "common.state-{state}".
+    // A key, or the prefix of a composed one: "common.state-{state}".
     let key = Regex::new(&format!(r#"["'`]((?:{areas})\.[a-z0-9_-]+)(["'`]|\{{|\$\{{)"#)).unwrap();
     let mut used = BTreeSet::new();
     let mut beginnings = BTreeSet::new();
@@ -138,7 +138,7 @@ fn every_text_is_used_and_every_key_has_a_text() {
     assert!(unused.is_empty(), "texts that nothing uses:\n{unused:#?}");
 }
 
-/// Names that look like keys: actions of the audit log, files.
+/// Names that look like keys: audit actions and file names.
 fn is_something_else(name: &str) -> bool {
     let rest = name.split_once('.').map_or("", |(_, rest)| rest);
     let actions = [
@@ -179,7 +179,6 @@ fn no_template_has_a_text_of_its_own() {
     assert!(found.is_empty(), "put these in texts/:\n{}", found.join("\n"));
 }
 
-/// Names and units.
 fn is_sign(line: &str) -> bool {
     let mut words = line.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.len() > 1);
     words.all(|word| {
@@ -189,7 +188,7 @@ fn is_sign(line: &str) -> bool {
 
 #[test]
 fn no_script_shows_a_text_of_its_own() {
-    // What is put on the page: the children of `h(...)`, `textContent`, titles and labels.
+    // Text put on the page: the children of `h(...)`, `textContent`, titles and labels.
     let shown = Regex::new(
         r#"(?:textContent = |innerText = |placeholder: |title: |alt: |"aria-label": |ariaLabel = |toast\()["`]([^"`$]*[A-Za-z]{2,}[^"`]*)["`]"#,
     )

@@ -1,4 +1,4 @@
-//! The programs of `tools/`, by their own tests.
+//! The programs of `tools/`, run through their own tests.
 
 use std::process::Command;
 

@@ -1,8 +1,8 @@
-"""Ports for the servers of tests: no other test has them until this process ends, even while nothing listens there.
+"""Ports for the servers of tests: reserved until this process ends, even while no server listens there.
 
-A port that the kernel chose and that was closed again may be anybody's before a server listens on it. These are below
-those that the kernel hands out and those that Cubeloom leases to workers, and each is locked by a file (flock(2)). The
-tests in Rust lock the same files: server/testkit/src/ports.rs.
+If the kernel chose a port and it was closed again, any process could take it before a server listens. These
+ports are below the ephemeral ports and those that Cubeloom leases to workers, and each is locked by a file
+(flock(2)). The Rust tests lock the same files: server/testkit/src/ports.rs.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ _locks = []
 
 
 def reserve(count: int) -> list[int]:
-    """So many ports that nobody listens on, at any address of this machine."""
+    """This many ports without a listener at any address of this machine."""
     found = []
     for port in random.sample(RANGE, len(RANGE)):
         if len(found) == count:
@@ -37,7 +37,7 @@ def _lock(port: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with socket.socket() as probe:
-            # Connections that were closed a moment ago do not count.
+            # Recently closed connections do not count.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("", port))
     except OSError:

@@ -1,4 +1,4 @@
-"""What the tests of the tools share."""
+"""Shared helpers of the tools' tests."""
 
 import importlib.machinery
 import importlib.util
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def load(name):
-    """A program of tools/ as a module."""
+    """Loads a program of tools/ as a module."""
     sys.dont_write_bytecode = True
     loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(ROOT / "tools" / name))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))

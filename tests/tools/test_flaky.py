@@ -1,4 +1,4 @@
-"""A test is tried again only where tests/flaky.toml names it, with the cause and the date."""
+"""Only tests in tests/flaky.toml are retried, each with the cause and the date."""
 
 import tomllib
 import unittest

@@ -1,4 +1,4 @@
-"""What the ledger tells of a run (tools/ledger)."""
+"""The ledger's summary of a run (tools/ledger)."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""tools/prose: what it finds in a page, and what it leaves alone."""
+"""tools/prose: what it reports in a page, and what it ignores."""
 
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""Which heavy slices a run of CI takes (tools/turn)."""
+"""Which heavy slices a CI run executes (tools/turn)."""
 
 import tempfile
 import unittest

@@ -1,7 +1,7 @@
-"""Speed with a memory: `make bench` and `make bench-against REF=...`.
+"""Benchmarks with records: `make bench` and `make bench-against REF=...`.
 
-    python3 tools/bench run PROGRAM [CASE...]           all cases: a record, the page's tables, beside the last record
-    python3 tools/bench against PROGRAM REF [CASE...]   the program of another commit beside it, in turns
+    python3 tools/bench run PROGRAM [CASE...]           all cases: a record and the page's tables, compared with the last record
+    python3 tools/bench against PROGRAM REF [CASE...]   compared with the program of another commit, alternating
     python3 tools/bench page [--check]                  writes, or checks, the tables of docs/BENCHMARKS.md
 """
 
@@ -20,7 +20,7 @@ from outside import Failed
 from program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
-# One round takes minutes, follows from a seed, or has no noise. More when they are named.
+# One round takes minutes, follows from a seed, or has no noise. If named explicitly, they run more rounds.
 ONCE = ("history", "month", "size")
 
 
@@ -76,8 +76,8 @@ def against(options):
 
 
 def in_turns(programs, case, rounds, ours):
-    """A B, B A, A B, ...: what the machine does in these minutes falls on both. A case that fails with the other
-    program does not end the comparison: its figures are those that only this one has."""
+    """A B, B A, A B, ...: other load on the machine affects both. A case that fails with the other program does not end the
+    comparison: its figures then exist only for this one."""
     print(f"bench: {case}, {rounds} rounds in turns", file=sys.stderr, flush=True)
     found = {program: [] for program in programs}
     for number in range(rounds):

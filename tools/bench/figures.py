@@ -1,7 +1,7 @@
-"""Rounds of figures, by case and name, and their goals.
+"""The rounds of figures, by case and name, and their goals.
 
 A figure is `{"name", "unit", "goal", "better", "values"}`: all its rounds are kept. `goal` is `{"at_most": n}`,
-`{"at_least": n}` or None; `better` is "lower", "higher" or None, where nothing is judged.
+`{"at_least": n}` or None; `better` is "lower", "higher" or None, for figures that are not judged.
 """
 
 import re
@@ -38,7 +38,7 @@ def typed(found):
 
 
 def goal_of(text):
-    """A goal that was written as text: `at most 3`, `at least 5000`, `15`, `about 1`."""
+    """A goal in the text form: `at most 3`, `at least 5000`, `15`, `about 1`."""
     match = re.fullmatch(r"(at most|at least|about)?\s*([\d.]+)", text.strip())
     if not match:
         return None
@@ -46,7 +46,7 @@ def goal_of(text):
 
 
 def is_met(goal, values):
-    """Whether the median keeps the goal; None where there is no goal."""
+    """Whether the median meets the goal; None without a goal."""
     if not goal:
         return None
     middle = median(values)
@@ -68,7 +68,7 @@ def plain(number):
 
 
 def short(number):
-    """Three significant digits; thousands have none after the point."""
+    """Three significant digits; thousands without decimals."""
     size = abs(number)
     digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
     return f"{number:,.{digits}f}"

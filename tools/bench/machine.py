@@ -1,4 +1,4 @@
-"""What a record says of the machine and of the program's origin."""
+"""The fields of a record about the machine and the program's origin."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ def field(path, key):
 
 
 def fdatasync(folder):
-    """The median of making 4 KiB durable, in milliseconds: every commit waits for it."""
+    """The median time of a durable 4 KiB write, in milliseconds: every commit waits for one."""
     times = []
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(ROUNDS_OF_DISK):

@@ -1,12 +1,12 @@
-"""The one rule for what lies beyond noise, for `make bench` and `make bench-against` alike.
+"""The common rule for differences beyond noise, for `make bench` and `make bench-against` alike.
 
 A figure differs beyond noise when both hold:
 
-- its medians differ by more than a threshold: 5 % of what is measured in time or memory, 1 % of a size in bytes;
-- a Mann-Whitney rank test (exact, one-sided) gives at most 1 % to so clear a separation by chance.
+- its medians differ by more than a threshold: 5 % for time or memory, 1 % for a size in bytes;
+- a Mann-Whitney rank test (exact, one-sided) gives at most 1 % probability to such a separation by chance.
 
-The test asks only for the order of the values: one slow round among five does not decide. Five rounds a side are the
-fewest that can reach 1 % (1 of 252 orders separates them fully); fewer are shown and not judged. The size of a file has
+The test uses only the order of the values: one slow round among five does not decide. Five rounds a side are the
+fewest that can reach 1 % (1 of 252 orders separates them fully); fewer are shown but not judged. The size of a file has
 no noise, so a single value of it is enough.
 """
 
@@ -22,7 +22,7 @@ WORSE, BETTER, SAME, NOT_JUDGED = "worse", "better", "", "not judged"
 
 
 def verdict(figure, before, now):
-    """Compares the rounds of a figure; `figure` says its unit and where an improvement lies."""
+    """Compares the rounds of a figure; `figure` has its unit and the direction of an improvement."""
     if not figure.get("better"):
         return SAME
     change = relative(median(before), median(now))
@@ -41,16 +41,16 @@ def named(figure, change):
 
 
 def relative(before, now):
-    """The change as a part of what was before; from nothing to something it has no bound."""
+    """The change relative to the old value; infinite if that is 0."""
     if before == now:
         return 0.0
     return (now - before) / abs(before) if before else float("inf") if now > 0 else float("-inf")
 
 
 def chance(low, high):
-    """How likely chance alone puts `low` so far below `high`: P(U <= u) of Mann and Whitney's U, ties counted half."""
+    """The probability that `low` is so far below `high` by chance: P(U <= u) of Mann and Whitney's U, with ties counted half."""
     u = sum((a > b) + (a == b) / 2 for a in low for b in high)
-    # A half rank is rounded up: ties make the answer more careful, never bolder.
+    # A half rank is rounded up: ties make the result more conservative, never less.
     most = int(u + 0.5)
     n, m = len(low), len(high)
     counts = [orders(n, m, value) for value in range(n * m + 1)]
@@ -59,7 +59,7 @@ def chance(low, high):
 
 @lru_cache(maxsize=None)
 def orders(n, m, u):
-    """In how many orders of n and m values U is u (Mann and Whitney 1947)."""
+    """The number of orders of n and m values in which U is u (Mann and Whitney 1947)."""
     if u < 0:
         return 0
     if n == 0 or m == 0:

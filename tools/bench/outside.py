@@ -1,4 +1,4 @@
-"""Cases that look at a program from the outside: they measure the program of any commit in the same way."""
+"""Cases that measure a program from outside, in the same way for any commit."""
 
 import json
 import os
@@ -21,11 +21,11 @@ STARTS = 100
 
 
 class Failed(Exception):
-    """A case of a program did not come to figures."""
+    """A case of a program yielded no figures."""
 
 
 def size(program, scratch):
-    """Bytes of the program, and of the shim's where that is a file of its own."""
+    """The size of the program in bytes, and of the shim if that is a separate file."""
     found = [figure("program", os.path.getsize(program) / 1e6, "MB", at_most=45, exact=True)]
     shim = shim_of(program)
     if shim:
@@ -39,7 +39,7 @@ def shim_of(program):
 
 
 def shim(program, scratch):
-    """A shim that gets no order ends at once: what remains is its start. Beside it, a program that does nothing."""
+    """The start of a shim, which ends immediately without an order, next to a program that does nothing."""
     command = [shim_of(program) or program, "__shim"]
     ours, bare = [], []
     for _ in range(STARTS):
@@ -61,7 +61,7 @@ def start_time(command):
 
 
 def idle(program, scratch):
-    """A server with nothing to do: how soon it is ready, and its memory once that has settled."""
+    """An idle server: its time until ready, and its memory once that has settled."""
     with own_folder(scratch) as folder:
         environment = {**os.environ, "CUBELOOM_SERVER_LISTEN": "127.0.0.1:0"}
         log = tempfile.TemporaryFile(dir=folder)
@@ -71,7 +71,7 @@ def idle(program, scratch):
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
         )
         try:
-            # The server writes this file when it answers.
+            # The server writes this file when it is ready.
             wait_for(server, Path(folder) / "server.json", log)
             ready = time.perf_counter() - start
             memory = settled(server)
@@ -85,14 +85,14 @@ def idle(program, scratch):
 
 @contextmanager
 def own_folder(scratch):
-    """A scratch folder that workers of another account reach."""
+    """A scratch folder that workers of another account can reach."""
     with tempfile.TemporaryDirectory(prefix="cubeloom-bench-", dir=scratch) as folder:
         os.chmod(folder, 0o755)
         yield folder
 
 
 def end(server):
-    """Lets the server end by itself, so that nothing of it writes while its folder is deleted."""
+    """Stops the server and waits, so that it does not write while its folder is deleted."""
     server.terminate()
     try:
         server.wait(LONGEST)
@@ -128,7 +128,7 @@ def resident_kib(pid):
 
 
 def compile_large(program, scratch):
-    """`cubeloom compile` of a document of 100,000 tasks. The document's folder is copied: the data folder is another."""
+    """`cubeloom compile` of a document of 100,000 tasks. The command copies the document's folder, so the data folder is a different one."""
     with own_folder(scratch) as folder:
         path = Path(folder) / "code" / "pipeline.yaml"
         path.parent.mkdir()
@@ -151,7 +151,7 @@ def run_to_end(command):
 
 
 def document(tasks, width):
-    """`tasks` tasks, `width` side by side, each needing the one above it. JSON is YAML, too."""
+    """`tasks` tasks, `width` in parallel, each depending on the one above it. JSON is valid YAML."""
     def task(n):
         needs = {"needs": [f"t{n - width}"]} if n >= width else {}
         return {"name": f"t{n}", "template": "command", "arguments": {"command": ["/bin/true"]}, **needs}

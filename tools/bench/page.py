@@ -1,4 +1,4 @@
-"""The tables of docs/BENCHMARKS.md that are written from the newest record, between two markers."""
+"""Writes the tables of docs/BENCHMARKS.md from the newest record, between two markers."""
 
 import tables
 

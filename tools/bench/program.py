@@ -1,4 +1,4 @@
-"""A `cubeloom` program that is measured: its own cases, and those that measure it from the outside."""
+"""A measured `cubeloom` program: its own cases, and those that measure it from outside."""
 
 import json
 import subprocess
@@ -9,19 +9,19 @@ from outside import Failed
 
 
 class Program:
-    """`path` is the program, `scratch` the folder in which cases make theirs."""
+    """`path` is the program, `scratch` the parent of the cases' folders."""
 
     def __init__(self, path, scratch, history):
         self.path, self.scratch, self.history = path, scratch, history
 
     def cases(self):
-        """The names of all cases. The program's own `idle`, which older programs have, gives way to the one here."""
+        """The names of all cases. The `idle` case of this tool replaces the one in older programs."""
         listed = self.output(["bench", "--list"]).splitlines()
         own = [line.split()[0] for line in listed if line.strip()]
         return [*outside.CASES, *(name for name in own if name not in outside.CASES)]
 
     def round(self, case):
-        """One round of a case, in a process of its own."""
+        """One round of a case, in its own process."""
         if case in outside.CASES:
             return outside.CASES[case](self.path, self.scratch)
         options = ["--scratch", str(self.scratch), "--history", str(self.history)]

@@ -1,4 +1,4 @@
-"""Records: docs/benchmarks/<date>-<commit>.json, one for each whole `make bench`."""
+"""Records: docs/benchmarks/<date>-<commit>.json, one per complete `make bench`."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ def write(folder, machine, cases):
 
 
 def dumps(record):
-    """One figure a line: a difference between two files can be read."""
+    """One figure per line, so that a diff of two files is readable."""
     cases = []
     for case, figures in record["cases"].items():
         lines = ",\n".join("      " + json.dumps(figure) for figure in figures)

@@ -1,4 +1,4 @@
-"""Tables: of one record, as Markdown, and of two records, for the terminal."""
+"""Tables of one record, as Markdown, and of two records, for the terminal."""
 
 from statistics import median
 
@@ -24,7 +24,7 @@ def row_of_record(case, found):
 
 
 def compare(before, now, is_same_machine=True):
-    """Rows of two records' cases: case, figure, before, now, ratio, goal, met, verdict. Nothing is left out."""
+    """Rows of two records' cases: case, figure, before, now, ratio, goal, met, verdict. All rows are included."""
     rows = []
     for case in [*now, *(case for case in before if case not in now)]:
         old = {found["name"]: found for found in before.get(case, [])}
@@ -62,7 +62,7 @@ def judge(old, new, is_same_machine):
 
 
 def text(rows, before, now):
-    """The rows in columns, under the names of both sides."""
+    """The rows as aligned columns, under the names of both sides."""
     head = {"case": "case", "figure": "figure", "before": before, "now": now, "ratio": "ratio", "goal": "goal"}
     head |= {"met": "met", "verdict": ""}
     lines = [head, *rows]
@@ -73,7 +73,7 @@ def text(rows, before, now):
 
 
 def summary(rows):
-    """What the last lines say: how many figures are worse, better, beyond their goals."""
+    """The last lines: how many figures are worse, better, or miss their goals."""
     names = lambda key, value: [f"{row['case']}: {row['figure']}" for row in rows if row[key] == value]
     parts = [("worse beyond noise", names("verdict", noise.WORSE)), ("goal missed", names("met", "no"))]
     parts.insert(1, ("better beyond noise", names("verdict", noise.BETTER)))

@@ -1,4 +1,4 @@
-"""`run`, `against` and `page` over programs that only print figures."""
+"""`run`, `against` and `page` with programs that only print figures."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ class Commands(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def program(self, name, figures, cases="noop"):
-        """A program with these cases, each of which yields these figures and notes its turn."""
+        """A program with these cases, each of which yields these figures and records its turn."""
         path = self.folder / name
         listed = "".join(f"{case}  about\n" for case in cases.split())
         path.write_text(

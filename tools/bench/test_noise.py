@@ -40,7 +40,7 @@ class TheRule(unittest.TestCase):
 
 class TheRankTest(unittest.TestCase):
     def test_it_counts_every_order(self):
-        """Against all ways to deal the ranks 1 to 9 to five and four."""
+        """Compared with all ways to distribute the ranks 1 to 9 over five and four values."""
         ranks = range(1, 10)
         for low in ([1, 2, 3, 4, 5], [1, 2, 3, 5, 8], [2, 4, 6, 8, 9]):
             high = [rank for rank in ranks if rank not in low]

@@ -24,7 +24,7 @@ class AnotherCommit(unittest.TestCase):
         (self.root / "Makefile").write_text(MAKEFILE)
         self.builds = Path(folder.name) / "builds"
         changed = {"XDG_CACHE_HOME": f"{folder.name}/cache", "BUILDS": str(self.builds)}
-        # A hook or a rebase that runs the tests names its own repository.
+        # A hook or a rebase that runs the tests sets its own repository in these variables.
         kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
         patch = mock.patch.dict(os.environ, {**kept, **changed}, clear=True)
         patch.start()

@@ -1,4 +1,4 @@
-"""The release program of another commit, built once and kept: ${XDG_CACHE_HOME:-~/.cache}/cubeloom-tools/bench-<commit>."""
+"""The release program of another commit, built once and cached: ${XDG_CACHE_HOME:-~/.cache}/cubeloom-tools/bench-<commit>."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ def commit_of(root, ref):
 
 
 def program_of(root, commit):
-    """The folder of a commit is whole once it has the program: the last step moves it there."""
+    """The folder of a commit is complete once it has the program: the last step moves it there."""
     home = cache() / f"bench-{commit}"
     program = home / "cubeloom"
     cache().mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def build(root, commit, home):
     remove(root, tree)
     subprocess.run(["git", "worktree", "add", "--quiet", "--detach", tree, commit], cwd=root, check=True)
     try:
-        # The commit's own way to a release: it knows which programs and pages belong to it.
+        # The commit's own release target: it knows its programs and pages.
         environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
         environment["CARGO_TARGET_DIR"] = str(tree / "target")
         subprocess.run(["make", "--no-print-directory", "release"], cwd=tree, env=environment, check=True)
@@ -50,7 +50,7 @@ def build(root, commit, home):
 
 
 def keep(tree, home):
-    """What is needed to run it. The program looks for the task templates beside itself, and comes last."""
+    """Copies the files needed to run it. The program finds the task templates next to itself, and is copied last."""
     home.mkdir(exist_ok=True)
     shutil.copytree(tree / "task-templates", home / "task-templates", dirs_exist_ok=True)
     built = tree / "target" / "release"

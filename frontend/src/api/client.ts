@@ -1,4 +1,4 @@
-//! Calls of the REST API.
+//! The REST API client.
 
 import { t } from "../core/texts";
 import { ApiProblem } from "./problem";
@@ -6,7 +6,7 @@ import type { Answered, Body, Known, Method } from "./typed";
 
 const ROOT = "/api/v1";
 
-/** A header that lets a creation be sent twice and done once. */
+/** A header that makes a repeated creation take effect once. */
 export function idempotencyKey(): Record<string, string> {
   return { "Idempotency-Key": crypto.randomUUID() };
 }
@@ -19,22 +19,22 @@ async function refuse(response: Response): Promise<never> {
   throw new ApiProblem(response.status, body as ApiProblem["body"]);
 }
 
-/** What an answer has besides its JSON. */
+/** A response: its JSON and metadata. */
 export interface Answer<T> {
   data: T;
   etag: string | null;
   response: Response;
 }
 
-/** What a call may have besides its body: `etag` becomes If-Match. */
+/** Options of a call besides its body: `etag` becomes If-Match. */
 export interface Options {
   etag?: string;
   signal?: AbortSignal;
 }
 
 /**
- * Calls an endpoint under /api/v1; creations get an Idempotency-Key. The path, what is sent and what is answered are
- * checked against the OpenAPI document, as far as the path is known where it is written. Throws ApiProblem for a refusal.
+ * Calls an endpoint under /api/v1; creations get an Idempotency-Key. For literal paths, the path and both
+ * bodies are type-checked against the OpenAPI document. Throws ApiProblem for an error response.
  */
 export async function request<M extends Method, const P extends string>(
   method: M,
@@ -45,7 +45,7 @@ export async function request<M extends Method, const P extends string>(
   const response = await send(method, path, body, options);
   const isJson = response.headers.get("content-type")?.includes("json") ?? false;
   const data = (isJson ? await response.json() : undefined) as Answered<M, P>;
-  // A proxy that compresses makes a tag weak, which would never match.
+  // A compressing proxy makes the ETag weak, which would never match.
   return { data, etag: response.headers.get("etag")?.replace(/^W\//, "") ?? null, response };
 }
 

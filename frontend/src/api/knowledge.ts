@@ -1,10 +1,11 @@
-//! What the server tells of pipeline documents: the published schema, and the arguments of the installed templates.
+//! Knowledge about pipeline documents from the server: the schema, and the arguments of the installed
+//! templates.
 
 import { language } from "../core/texts";
 import type { Schema } from "../graph/schema";
 import { request } from "./client";
 
-/** An installed template, as `/schemas/arguments` has it. */
+/** An installed template, as in `/schemas/arguments`. */
 export interface KnownTemplate {
   version: string;
   versions: string[];
@@ -13,18 +14,17 @@ export interface KnownTemplate {
   help: { en: string; zh: string };
   framework: string;
   parameters: Schema;
-  /** None where a person does the task. */
+  /** Absent for manual tasks. */
   roles?: { name: string; replicas: number | string; resources?: Record<string, unknown> }[];
   outputs?: { name: string; description?: string }[];
 }
 
-/** All of it. */
 export interface Knowledge {
   pipeline: Schema;
   templates: Record<string, KnownTemplate>;
 }
 
-/** Asks the server once. */
+/** Loads it from the server. */
 export async function learn(): Promise<Knowledge> {
   const [pipeline, templates] = await Promise.all([
     request("GET", "/schemas/pipeline"),
@@ -34,7 +34,7 @@ export async function learn(): Promise<Knowledge> {
   return { pipeline: pipeline.data, templates: Object.fromEntries(known) as Record<string, KnownTemplate> };
 }
 
-/** A template's schema with the reader's titles and descriptions: `x-form` has the Chinese ones. */
+/** A template's schema with localized titles and descriptions: `x-form` has the Chinese ones. */
 export function inLanguage(schema: Schema): Schema {
   return language() === "zh" ? inChinese(schema) : schema;
 }
@@ -51,7 +51,7 @@ export function inChinese(schema: Schema): Schema {
   };
 }
 
-/** A template's text in the reader's language. */
+/** A template's text in the user's language. */
 export function local(text: { en: string; zh: string }): string {
   return language() === "zh" ? text.zh : text.en;
 }

@@ -1,6 +1,6 @@
-//! A refusal of the API: an RFC 9457 problem document, as an error.
+//! An error response of the API: an RFC 9457 problem document, as an exception.
 
-/** One mistake; `path` is a JSON pointer into what was sent. */
+/** One problem; `path` is a JSON pointer into the request body. */
 export interface Problem {
   severity: "error" | "warning";
   code: string;
@@ -10,9 +10,9 @@ export interface Problem {
   column?: number;
 }
 
-/** Thrown by the client for every answer that is not a success. */
+/** Thrown by the client for every unsuccessful response. */
 export class ApiProblem extends Error {
-  /** The word of `type`: `not-found`, `stale`, ... */
+  /** The last segment of `type`: `not-found`, `stale`, ... */
   readonly kind: string;
 
   constructor(
@@ -24,7 +24,7 @@ export class ApiProblem extends Error {
     this.kind = (body.type ?? "").replace("urn:cubeloom:problem:", "");
   }
 
-  /** The mistakes, when the refusal lists them. */
+  /** The individual problems, if the response lists them. */
   get problems(): Problem[] {
     return this.body.problems ?? [];
   }

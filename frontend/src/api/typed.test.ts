@@ -1,4 +1,4 @@
-//! What `tsc` checks: a call is typed by the path as it is written.
+//! Checked by `tsc`: a literal path determines a call's types.
 
 import { expect, expectTypeOf, test } from "vitest";
 
@@ -9,10 +9,10 @@ test("calls are typed by the OpenAPI document", () => {
   expectTypeOf<Runs>().toExtend<Page<Schema<"RunView">>>();
   expectTypeOf<Answered<"GET", `/runs/${string}`>["state"]>().toEqualTypeOf<string>();
   expectTypeOf<Body<"PATCH", "/me">>().toHaveProperty("display_name");
-  // Neither a path that does not exist nor a method that it does not have.
+  // Unknown paths and unsupported methods are errors.
   expectTypeOf<Known<"GET", `/runs/${string}/metric`>>().toBeNever();
   expectTypeOf<Known<"PUT", `/runs/${string}/metrics`>>().toBeNever();
-  // A path that is only known while the script runs can be anything.
+  // A path computed at run time can be anything.
   expectTypeOf<Known<"GET", string>>().toEqualTypeOf<string>();
   expectTypeOf<Answered<"GET", string>>().toBeUnknown();
   expect(true).toBe(true);

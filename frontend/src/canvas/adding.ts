@@ -1,4 +1,4 @@
-//! Adding a task of a template: a free name, a free place, connected to what it is added after.
+//! Adds a task from a template: with a free name, at a free position, connected to its predecessor.
 
 import { t } from "../core/texts";
 import type { TemplateInfo } from "../editor/templates";
@@ -10,17 +10,17 @@ import type { SceneEdge } from "./scene";
 import { onGrid } from "./snap";
 import type { Stage } from "./stage";
 
-/** Where a new task comes. */
+/** The position of a new task. */
 export interface Spot {
-  /** The point of the drawing where its middle is to be; else beside what it comes after. */
+  /** The centre of its node in the drawing; if absent, it goes beside its predecessor. */
   readonly at?: { x: number; y: number } | null;
-  /** The task that it needs. */
+  /** The task that it depends on. */
   readonly after?: string | null;
-  /** The edge that it comes into. */
+  /** The edge that it splits. */
   readonly edge?: SceneEdge | null;
 }
 
-/** Adds it as one step, selects it and says so. */
+/** Adds it as one undo step, selects it and announces it. */
 export function addTemplate(stage: Stage, template: TemplateInfo, { at, after, edge }: Spot): void {
   if (stage.readOnly) return;
   const name = freeName(new Set(stage.document.tasks.map((task) => task.name)), template.name);
@@ -37,12 +37,12 @@ export function addTemplate(stage: Stage, template: TemplateInfo, { at, after, e
   stage.say(after ? `${t("canvas.said-added", { task: name })}, ${t("canvas.said-needs", { tasks: after })}` : t("canvas.said-added", { task: name }));
 }
 
-/** The corner of a node whose middle is at a point, on the grid. */
+/** The corner of a node with this centre, on the grid. */
 export function ghostAt({ x, y }: { x: number; y: number }): { x: number; y: number } {
   return { x: onGrid(x - NODE.width / 2), y: onGrid(y - NODE.height / 2) };
 }
 
-/** The edge that a task dropped at a point comes into. */
+/** The edge that a task dropped at a point splits. */
 export function edgeFor(stage: Stage, { x, y }: { x: number; y: number }): SceneEdge | null {
   return stage.scene.grid.at(x, y) ? null : edgeAt(stage.scene, x, y, NODE.height / 2);
 }

@@ -1,4 +1,4 @@
-//! A free place for a node that comes in: after what it needs, where nothing lies yet.
+//! Finds a free position for a new node, after its dependencies.
 
 import { NODE } from "../graph/document";
 import type { Direction } from "../graph/types";
@@ -6,7 +6,7 @@ import { onGrid } from "./snap";
 import { GRID } from "./size";
 import { around, type Rect } from "./view";
 
-/** What is already there. */
+/** Existing nodes. */
 interface Placed {
   readonly nodes: ReadonlyMap<string, Rect>;
   readonly grid: { within(rect: Rect): ReadonlySet<unknown> };
@@ -14,7 +14,7 @@ interface Placed {
 
 const GAP = { along: 64, across: 24 };
 
-/** A place after the nodes of these names, or beside everything when there are none. */
+/** A position after the named nodes, or beside all nodes if there are none. */
 export function placeBeside(placed: Placed, names: readonly string[], direction: Direction): { x: number; y: number } {
   const needs = names.map((name) => placed.nodes.get(name)).filter((node) => node !== undefined);
   const from = around(needs) ?? around(placed.nodes.values());
@@ -26,7 +26,7 @@ export function placeBeside(placed: Placed, names: readonly string[], direction:
   return free(placed, at.x, at.y, direction);
 }
 
-/** The nearest free place to this one, searched across the direction of the edges. */
+/** The nearest free position, searched across the edge direction. */
 export function free(placed: Placed, x: number, y: number, direction: Direction): { x: number; y: number } {
   const step = direction === "right" ? NODE.height + GAP.across : NODE.width + GAP.across;
   for (let number = 0; ; number += 1) {

@@ -1,9 +1,9 @@
-//! Which edges stand out: those of what is selected.
+//! Highlighted edges: those of the selection.
 
 import { itemOf, type ItemId } from "../graph/document";
 import type { Scene, SceneEdge } from "./scene";
 
-/** With more selected tasks than this their edges do not stand out: all would. */
+/** With more selected tasks than this no edges are highlighted: all would be. */
 const MOST = 200;
 
 /** The edges of the selected tasks, and the selected edges. */

@@ -1,63 +1,65 @@
-//! What is in sight, and how it is changed: xyflow holds the view, here it is asked for another one.
+//! The visible part of the canvas: xyflow holds the view, and the camera requests changes of it.
 
 import type { ReactFlowInstance } from "@xyflow/react";
 import type { FlowNode } from "./mounts";
 import { ZOOM } from "./size";
 import { between, fitted, revealed, toDrawing, type Rect, type Size, type View } from "./view";
 
-/** Views change in this many milliseconds, unless somebody wants less motion. */
+/** Duration of view transitions in milliseconds, unless the user prefers reduced motion. */
 const MOTION = 220;
 
-/** Opened at this scale when the whole could not be read. */
+/** The initial scale if the whole drawing would be unreadable. */
 const READABLE = 0.7;
 
-/** The whole is shown first when this scale is enough for it: in a narrow room names are enough. */
+/**
+ * The minimum scale at which the whole drawing is shown initially; on a narrow canvas, readable names
+ * suffice.
+ */
 const WHOLE = { wide: 0.49, narrow: 0.25 } as const;
 const NARROW = 600;
 
-/** The free border around what is fitted, in pixels of the screen, and as a part of the room. */
+/** The margin around fitted content: a maximum in screen pixels, and a fraction of the canvas. */
 const BORDER = { most: 48, part: 0.06 } as const;
 
-/** A room that changes by less than this, in pixels, is the same one: a line that comes above it moves nothing. */
+/** Size changes below this many pixels are ignored: a banner above the canvas moves nothing. */
 const LITTLE = 96;
 
-/** Two views that look the same: what ends a motion is exact to a part of a pixel. */
+/** Tolerances for equal views: a transition ends with an error below a pixel. */
 const SAME = { place: 1, zoom: 0.002 } as const;
 
-/** The camera of a canvas. */
 export class Camera {
   view: View = { x: 0, y: 0, zoom: 1 };
   size: Size = { width: 0, height: 0 };
   readonly #bounds: () => Rect | null;
   readonly #listeners = new Set<() => void>();
   #flow: ReactFlowInstance<FlowNode> | null = null;
-  // Where it glides to.
+  // The target of the transition.
   #goal: View | null = null;
   #kept: { readonly view: View; readonly size: Size; readonly again: () => View | null } | null = null;
 
-  /** `bounds` is the rectangle around everything. */
+  /** `bounds` is the bounding box of everything. */
   constructor(bounds: () => Rect | null) {
     this.#bounds = bounds;
   }
 
-  /** xyflow is there. */
+  /** Called when xyflow is ready. */
   ready(flow: ReactFlowInstance<FlowNode>): void {
     this.#flow = flow;
   }
 
-  /** xyflow shows another part now. */
+  /** Called when xyflow's view has changed. */
   viewed(view: View): void {
     this.view = view;
     for (const listener of this.#listeners) listener();
   }
 
-  /** Calls when another part is shown; returns how to stop. */
+  /** Subscribes to view changes. Returns the unsubscribe function. */
   onView(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Shows another part. */
+  /** Changes the view. */
   show(view: View, motion = false): void {
     this.#goal = null;
     if (!this.#flow) this.view = view;
@@ -65,7 +67,7 @@ export class Camera {
     else this.#glide(view, this.view, performance.now());
   }
 
-  // Whoever moves the view meanwhile ends it.
+  // A view change by the user ends the transition.
   #glide(to: View, from: View, begun: number, last = from): void {
     this.#goal = to;
     requestAnimationFrame((now) => {
@@ -77,12 +79,12 @@ export class Camera {
     });
   }
 
-  /** Moves by pixels of the screen. */
+  /** Pans by screen pixels. */
   panBy(x: number, y: number): void {
     this.show({ ...this.view, x: this.view.x + x, y: this.view.y + y });
   }
 
-  /** Zooms about the middle. */
+  /** Zooms around the centre. */
   zoomBy(factor: number): void {
     const zoom = Math.min(ZOOM.most, Math.max(ZOOM.least, this.view.zoom * factor));
     const [x, y] = [this.size.width / 2, this.size.height / 2];
@@ -90,18 +92,18 @@ export class Camera {
     this.show({ zoom, x: x - (x - this.view.x) * by, y: y - (y - this.view.y) * by }, true);
   }
 
-  /** Shows a part, or everything; everything stays in sight when the room changes. */
+  /** Fits a part, or everything; after a resize, everything is fitted again. */
   fit(part?: Rect | null): void {
     if (part) this.show(this.#fitted(part), true);
     else this.#keep(() => this.#whole(), true);
   }
 
-  /** Shows what is shown first; it is so again when the room changes. */
+  /** Shows the initial view, also again after a resize. */
   begin(): void {
     this.#keep(() => this.first());
   }
 
-  /** The room is another one: what was fitted is fitted again, as long as nobody has moved the view since. */
+  /** After a resize, fits again what was fitted, unless the user has moved the view since. */
   resized(size: Size): void {
     this.size = size;
     const kept = this.#kept;
@@ -127,18 +129,18 @@ export class Camera {
     return fitted(part, this.size, most, Math.min(BORDER.most, BORDER.part * Math.min(this.size.width, this.size.height)));
   }
 
-  /** Moves the view as little as needed to have a part in sight. */
+  /** Pans as little as needed to make a part visible. */
   reveal(part: Rect): void {
     const view = revealed(this.view, part, this.size);
     if (view.x !== this.view.x || view.y !== this.view.y) this.show(view, true);
   }
 
-  /** The point of the drawing in the middle of what is in sight. */
+  /** The centre of the visible part of the drawing. */
   middle(): { x: number; y: number } {
     return toDrawing(this.view, this.size.width / 2, this.size.height / 2);
   }
 
-  /** What is shown first: everything when that can be read, else where it begins. */
+  /** The initial view: everything if that is readable, else the beginning. */
   first(): View {
     const all = this.#bounds();
     if (!all) return { x: this.size.width / 2, y: this.size.height / 2, zoom: 1 };

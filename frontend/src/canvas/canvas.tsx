@@ -1,4 +1,4 @@
-//! The canvas: a pipeline drawn and changed by hand. Everything goes through the editor's store.
+//! The canvas: an editable drawing of a pipeline. All changes go through the editor's store.
 
 import "../styles/canvas.css";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
@@ -15,15 +15,15 @@ import { Over, Side } from "./over/over";
 import { Stage, type Doors } from "./stage";
 import { useUi } from "./ui";
 
-/** What the page gives. `onOpen`: somebody wants to see a task's form; `onLogs`: its log. */
+/** Props from the page. `onOpen` opens a task's form, `onLogs` its log. */
 export interface CanvasProps extends Doors {
   store: EditorStore;
   templates: Templates;
-  /** The stage, for who drives the canvas from outside. */
+  /** Receives the stage, for control from outside. */
   onStage?: (stage: Stage) => void;
 }
 
-/** Fills the element that it is in. */
+/** Fills its parent element. */
 export function Canvas({ store, templates, onOpen, onLogs, onStage }: CanvasProps) {
   const [stage] = useState(() => new Stage(store, templates, { onOpen, onLogs }));
   useEffect(() => {

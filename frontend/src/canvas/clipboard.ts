@@ -1,5 +1,5 @@
-//! Copying and pasting by the browser's clipboard: what is on it is the document's own text, so that it can be pasted
-//! into another tab, another pipeline, or an editor of texts.
+//! Copy and paste through the browser's clipboard: as document text, which can be pasted into another tab,
+//! another pipeline, or a text editor.
 
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
@@ -12,7 +12,7 @@ import { onGrid } from "./snap";
 import type { Stage } from "./stage";
 import { inSight, toDrawing } from "./view";
 
-/** Listens to the clipboard's events in an element; returns how to stop. */
+/** Handles the clipboard events of an element. Returns the unsubscribe function. */
 export function watchClipboard(stage: Stage, root: HTMLElement): () => void {
   const copy = (event: ClipboardEvent) => {
     const text = selectionText(stage);
@@ -40,7 +40,7 @@ export function watchClipboard(stage: Stage, root: HTMLElement): () => void {
   };
 }
 
-/** Puts what is selected on the clipboard. */
+/** Copies the selection. */
 export function copySelection(stage: Stage): void {
   const text = selectionText(stage);
   if (text === null) return;
@@ -50,7 +50,7 @@ export function copySelection(stage: Stage): void {
   );
 }
 
-/** Pastes what is on the clipboard. */
+/** Pastes the clipboard's content. */
 export async function pasteFromClipboard(stage: Stage): Promise<void> {
   try {
     await pasteText(stage, await navigator.clipboard.readText());
@@ -59,7 +59,7 @@ export async function pasteFromClipboard(stage: Stage): Promise<void> {
   }
 }
 
-/** Pastes a text: tasks, or a note with it when it is no piece of a pipeline. */
+/** Pastes a text: as tasks, or as a note if it is no part of a pipeline. */
 export async function pasteText(stage: Stage, text: string): Promise<void> {
   if (text.trim() === "") return;
   const { clipFrom } = await import("../graph/paste-text");
@@ -87,7 +87,7 @@ function noteOf(text: string): Clip {
   return { tasks: [], canvas: { notes: { n1: { text: text.trim().slice(0, 4000), at: [0, 0], size: [NOTE.width, NOTE.height] } } } };
 }
 
-// Beside the original when that is in sight, else in the middle.
+// Beside the original if that is visible, else in the centre.
 function landing(stage: Stage, clip: Clip): { by: [number, number] } | { at: [number, number] } {
   const seen = inSight(stage.view, stage.size);
   const places = [...Object.values(clip.canvas?.positions ?? {}), ...Object.values(clip.canvas?.notes ?? {}).map(({ at }) => at)];

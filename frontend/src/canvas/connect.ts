@@ -1,4 +1,4 @@
-//! Making an edge, by the mouse as by the keyboard: where it may go, and what is said when it may not.
+//! Creating an edge, by mouse or keyboard: allowed targets, and the reasons for refusals.
 
 import { t } from "../core/texts";
 import { forbiddenSources, forbiddenTargets } from "../graph/cycle";
@@ -6,7 +6,7 @@ import { connect } from "../graph/edit";
 import type { SceneNode } from "./scene";
 import type { Stage } from "./stage";
 
-/** An edge begins at a port: what it cannot go to is worked out once. */
+/** Starts an edge at a port. The forbidden targets are computed once. */
 export function beginConnecting(stage: Stage, from: string, side: "in" | "out"): void {
   const node = stage.scene.nodes.get(from);
   if (!node || stage.readOnly) return;
@@ -16,7 +16,7 @@ export function beginConnecting(stage: Stage, from: string, side: "in" | "out"):
   stage.paint();
 }
 
-/** Connects to a task, or says why not. */
+/** Connects to a task, or announces why not. */
 export function finishConnecting(stage: Stage, other: string): boolean {
   const connecting = stage.ui.state.connecting;
   if (!connecting) return false;
@@ -34,7 +34,7 @@ export function finishConnecting(stage: Stage, other: string): boolean {
   return true;
 }
 
-/** Why the edge that is being made cannot go to a task; `null` when it can. */
+/** Why the current edge cannot go to a task; `null` if it can. */
 export function whyNot(stage: Stage, other: string): string | null {
   const connecting = stage.ui.state.connecting;
   if (!connecting?.forbidden.has(other)) return null;

@@ -1,12 +1,12 @@
-//! The stage, for every component of the canvas.
+//! The React context of the stage.
 
 import { createContext, useContext } from "react";
 import type { Stage } from "./stage";
 
-/** Given by the canvas. */
+/** Provided by the canvas. */
 export const StageContext = createContext<Stage | null>(null);
 
-/** The stage of the canvas around. */
+/** The stage of the surrounding canvas. */
 export function useStage(): Stage {
   const stage = useContext(StageContext);
   if (!stage) throw new Error("there is no canvas around");

@@ -1,4 +1,4 @@
-//! The corner of the canvas: scale, everything in sight, the way to all commands.
+//! The corner controls of the canvas: zoom, fit, the command palette.
 
 import { lazy, Suspense, useSyncExternalStore } from "react";
 import { t } from "../core/texts";
@@ -13,7 +13,6 @@ import { isMac } from "./system";
 
 const BUTTONS: readonly [id: string, icon: string][] = [["zoom-out", "minus"], ["zoom-in", "plus"], ["fit", "fit"], ["shortcuts", "keyboard"]];
 
-/** The controls. */
 export function Controls() {
   const stage = useStage();
   const zoom = useSyncExternalStore(stage.ui.subscribe, () => stage.ui.state.zoom);
@@ -28,7 +27,7 @@ export function Controls() {
   );
 }
 
-/** A button of a command: a picture, the name and the key as its title. */
+/** A command's button: an icon, with the name and the shortcut as its title. */
 export function CommandButton({ command, icon }: { command: Command; icon: string }) {
   const stage = useStage();
   const name = t(command.label);
@@ -41,7 +40,7 @@ export function CommandButton({ command, icon }: { command: Command; icon: strin
       aria-label={name}
       title={title}
       onClick={({ detail }) => {
-        // After a click of the mouse the next key is meant for the canvas: Ctrl+Z takes back what the button did.
+        // After a mouse click the canvas gets the focus: Ctrl+Z should undo what the button did.
         if (detail > 0) stage.root?.focus();
         command.perform(stage);
       }}

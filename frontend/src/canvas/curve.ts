@@ -1,4 +1,4 @@
-//! The line of an edge: cubic curves from the border of a node to the border of another.
+//! The path of an edge: cubic curves between the borders of two nodes.
 
 import { pointAt, type Curve } from "../graph/line";
 import type { Direction } from "../graph/types";
@@ -14,14 +14,14 @@ export function target(node: Rect, direction: Direction): [number, number] {
   return direction === "right" ? [node.x, node.y + node.height / 2] : [node.x + node.width / 2, node.y];
 }
 
-/** The curve between two points: it leaves and arrives in the direction of the drawing. */
+/** The curve between two points, with both ends along the layout direction. */
 export function curveOf([x1, y1]: readonly [number, number], [x2, y2]: readonly [number, number], direction: Direction): Curve {
   const along = direction === "right" ? x2 - x1 : y2 - y1;
   const reach = along >= 0 ? Math.max(along / 2, Math.min(24, Math.abs(along))) : 6.25 * Math.sqrt(-along);
   return direction === "right" ? [x1, y1, x1 + reach, y1, x2 - reach, y2, x2, y2] : [x1, y1, x1, y1 + reach, x2, y2 - reach, x2, y2];
 }
 
-/** A rectangle that has the whole line in it. */
+/** A rectangle that contains the whole path. */
 export function boundsOf(line: readonly Curve[]): Rect {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [x1, y1, x2, y2, x3, y3, x4, y4] of line) {
@@ -35,7 +35,7 @@ export function boundsOf(line: readonly Curve[]): Rect {
 
 const PIECES = 24;
 
-/** How far a point is from a line, measured to straight pieces of it. */
+/** The distance of a point from a path, approximated by straight segments. */
 export function distanceTo(line: readonly Curve[], x: number, y: number): number {
   let nearest = Infinity;
   for (const curve of line) {

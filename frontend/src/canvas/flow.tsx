@@ -1,4 +1,5 @@
-//! xyflow shows the view and the nodes that have elements; edges and everything far away are on the surfaces below.
+//! xyflow shows the view and the nodes with elements; edges and distant nodes are painted on the surfaces
+//! below.
 
 import "@xyflow/react/dist/base.css";
 import { ReactFlow, type ReactFlowInstance } from "@xyflow/react";
@@ -19,7 +20,6 @@ const NO_EDGES: never[] = [];
 const OURS = { hideAttribution: true };
 const BUTTONS = [0, 1];
 
-/** The flow. */
 export const Flow = memo(function Flow() {
   const stage = useStage();
   const nodes = useSyncExternalStore(stage.mounts.subscribe, () => stage.mounts.nodes);

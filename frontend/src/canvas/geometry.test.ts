@@ -115,7 +115,7 @@ describe("the line of an edge", () => {
       expect(curve.slice(0, 2)).toEqual([x, y]);
       expect(curve.slice(6)).toEqual([x + width, y - height]);
       const [onX, onY] = pointAt(curve, at);
-      // The curve is measured to straight pieces.
+      // The distance is measured to straight segments.
       expect(distanceTo([curve], onX, onY)).toBeLessThan(12);
     }));
   });

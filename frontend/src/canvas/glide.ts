@@ -1,13 +1,13 @@
-//! Nodes glide to where a layout puts them, unless somebody wants less motion: the eye can follow.
+//! Animates nodes to their new layout positions, unless the user prefers reduced motion.
 
 import type { Stage } from "./stage";
 
 const MILLISECONDS = 260;
 
-/** Above this many nodes in sight nothing glides: it could not be smooth. */
+/** With more visible nodes than this there is no animation: it would not be smooth. */
 const MOST = 120;
 
-/** Makes a change; nodes that it moves, and have elements, get there by a transition. */
+/** Applies a change; nodes with elements that it moves are animated by a transition. */
 export function glide(stage: Stage, change: () => void): void {
   const still = stage.far || stage.mounts.nodes.length > MOST || matchMedia("(prefers-reduced-motion: reduce)").matches;
   if (still || !stage.root) {

@@ -1,9 +1,9 @@
-//! An index of boxes by place: which are in a rectangle, which is at a point. A box lies in every cell that it touches.
+//! A spatial index of boxes: by rectangle and by point. A box is in every cell that it touches.
 
 import { touches, type Rect } from "./view";
 
 const CELL = 512;
-// Cells are numbered by one integer: rows and columns from -32768 to 32767.
+// A cell's key is one integer: rows and columns from -32768 to 32767.
 const HALF = 32_768;
 
 interface Cells {
@@ -13,7 +13,7 @@ interface Cells {
   bottom: number;
 }
 
-/** Boxes by place. A box that moves is told by `moved`. */
+/** Boxes by position. Call `moved` after moving a box. */
 export class Grid<T extends Rect> {
   readonly #cells = new Map<number, Set<T>>();
   readonly #where = new Map<T, Cells>();
@@ -43,7 +43,7 @@ export class Grid<T extends Rect> {
     });
   }
 
-  /** Brings an item's place up to date. */
+  /** Updates an item's position. */
   moved(item: T): void {
     const [before, now] = [this.#where.get(item), cellsOf(item)];
     if (before && same(before, now)) return;
@@ -73,12 +73,12 @@ export class Grid<T extends Rect> {
     return found;
   }
 
-  // A rectangle of very many cells is cheaper to ask of every item.
+  // For a rectangle of very many cells, testing every item is cheaper.
   #isMost({ left, top, right, bottom }: Cells): boolean {
     return (right - left + 1) * (bottom - top + 1) > this.#where.size;
   }
 
-  /** The item that was added last of those at a point. */
+  /** The most recently added item at a point. */
   at(x: number, y: number): T | undefined {
     let found: T | undefined;
     for (const item of this.#cells.get(numberOf(Math.floor(x / CELL), Math.floor(y / CELL))) ?? []) {

@@ -1,11 +1,11 @@
-//! A colour and a picture for each group of templates, the same in the palette and on the canvas.
+//! The colour and icon of each template group, the same in the palette and on the canvas.
 
 import type { TemplateInfo } from "../editor/templates";
 import type { ColourName } from "./paint/colours";
 
 const COLOURS = ["series-1", "series-2", "series-3", "series-4", "series-5", "series-6"] as const satisfies ColourName[];
 
-// Groups that are always there keep their colour whatever else is installed.
+// Built-in groups keep their colours whatever else is installed.
 const KNOWN: Readonly<Record<string, { colour: ColourName; icon: string }>> = {
   basics: { colour: "series-1", icon: "code" },
   data: { colour: "series-3", icon: "table" },
@@ -15,7 +15,7 @@ const KNOWN: Readonly<Record<string, { colour: ColourName; icon: string }>> = {
   "machine-learning": { colour: "series-4", icon: "chart" },
 };
 
-/** The colour's name in tokens.css. A template that is not installed has none. */
+/** The colour's name in tokens.css. Templates that are not installed have a neutral one. */
 export function groupColour(template: TemplateInfo | undefined): ColourName {
   if (!template) return "control-border";
   const known = KNOWN[template.group];
@@ -25,7 +25,7 @@ export function groupColour(template: TemplateInfo | undefined): ColourName {
   return COLOURS[sum % COLOURS.length] ?? "series-1";
 }
 
-/** The picture's name in icons.svg. */
+/** The icon's name in icons.svg. */
 export function groupIcon(template: TemplateInfo | undefined): string {
   if (!template) return "warning";
   return KNOWN[template.group]?.icon ?? "template";

@@ -1,11 +1,11 @@
-//! What is at a point of the drawing.
+//! Hit testing at a point of the drawing.
 
 import type { ItemId } from "../graph/document";
 import { distanceTo, source, target } from "./curve";
 import type { Scene, SceneEdge, SceneNode } from "./scene";
 import { TITLE } from "./size";
 
-/** Something at a point. A `port` is where edges leave (`out`) or arrive (`in`) at a node. */
+/** A hit. A `port` is where edges leave (`out`) or arrive (`in`) at a node. */
 export type Hit =
   | { kind: "port"; node: SceneNode; side: "in" | "out" }
   | { kind: "task"; id: ItemId; node: SceneNode }
@@ -13,12 +13,12 @@ export type Hit =
   | { kind: "frame"; id: ItemId }
   | { kind: "edge"; id: ItemId; edge: SceneEdge };
 
-/** How near a point must be, in pixels of the screen. Fingers are less exact. */
+/** Hit tolerance, in screen pixels. Fingers are less exact. */
 export const REACH = { mouse: { port: 11, edge: 6 }, touch: { port: 22, edge: 14 } } as const;
 
 const CORNER = 16;
 
-/** What is at a point, the uppermost first; `null` where nothing is. Ports are there when nodes are `near` only. */
+/** The topmost item at a point; `null` if there is none. Ports exist only with detail `near`. */
 export function hit(scene: Scene, x: number, y: number, zoom: number, ports: boolean, reach: { port: number; edge: number }): Hit | null {
   if (ports) {
     const port = portAt(scene, x, y, reach.port / zoom);
@@ -37,7 +37,7 @@ export function hit(scene: Scene, x: number, y: number, zoom: number, ports: boo
   return frame ? { kind: "frame", id: `frame:${frame.id}` } : null;
 }
 
-/** The edge that is nearest to a point, within a distance. */
+/** The nearest edge to a point, within a distance. */
 export function edgeAt(scene: Scene, x: number, y: number, reach: number): SceneEdge | null {
   let [best, found]: [number, SceneEdge | null] = [reach, null];
   for (const edge of scene.edges) {

@@ -1,4 +1,4 @@
-//! Keys on the canvas: commands by their shortcuts; arrows walk along the edges; with Ctrl they move what is selected.
+//! Keyboard input: command shortcuts; arrows navigate along edges, and move the selection with Ctrl.
 
 import { t } from "../core/texts";
 import { itemOf, type ItemId } from "../graph/document";
@@ -16,7 +16,7 @@ import { templateOfTask } from "../editor/templates";
 import { next, nextTask, stepOf, walk, type Arrow } from "./walk";
 import { source, target } from "./curve";
 
-/** Listens in an element; returns how to stop. */
+/** Handles the keyboard events of an element. Returns the unsubscribe function. */
 export function watchKeys(stage: Stage, root: HTMLElement, pointer: Pointer): () => void {
   const listen = (event: KeyboardEvent) => {
     if (event.target !== root || event.isComposing) return;
@@ -56,7 +56,7 @@ function handle(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
   return true;
 }
 
-// What is open is still on its way: what is typed is meant for it, and no command of the canvas.
+// The opened part is still loading: typed keys are meant for it, and not for the canvas's commands.
 function hold({ ui }: Stage, event: KeyboardEvent): boolean {
   if (event.key === "Escape") {
     ui.held = [];
@@ -65,7 +65,7 @@ function hold({ ui }: Stage, event: KeyboardEvent): boolean {
   return true;
 }
 
-/** Goes to a task, a frame or a note: it is selected, comes into sight and is read out. */
+/** Navigates to a task, frame or note: selects, reveals and announces it. */
 function goTo(stage: Stage, id: ItemId, more = false): void {
   const place = stage.scene.placeOf(id);
   if (!place) return;
@@ -85,7 +85,7 @@ function wordsOf(stage: Stage, id: ItemId): string {
   return own ? spoken(own, templateOfTask(templates, own), marks.live?.get(name), marks.problems.get(name), outlookMark(stage.store.state.outlook?.get(name))) : "";
 }
 
-// Where the keyboard is, as long as it is still drawn.
+// The keyboard cursor, as long as its item is still drawn.
 function cursorOf(stage: Stage): ItemId | null {
   const { cursor } = stage.ui.state;
   return cursor !== null && stage.scene.placeOf(cursor) ? cursor : null;
@@ -98,7 +98,7 @@ function go(stage: Stage, arrow: Arrow, more: boolean): boolean {
   return true;
 }
 
-// Without anything at hand, Tab leaves the canvas; so it does after the last.
+// On an empty canvas, Tab leaves the canvas; so it does after the last item.
 function tab(stage: Stage, back: boolean): boolean {
   const from = cursorOf(stage);
   const to = from === null ? null : next(stage.scene, from, back ? -1 : 1);
@@ -141,7 +141,8 @@ function connecting(stage: Stage, event: KeyboardEvent, arrow: Arrow | null): bo
   return true;
 }
 
-// Arrows go to the nearest task that way, Tab to the next of all, also to those that are refused: why is said.
+// Arrows go to the nearest task in that direction, Tab to the next of all, including forbidden ones with
+// their reason.
 function aim(stage: Stage, from: string, arrow: Arrow | null, back: boolean): void {
   const state = stage.ui.state.connecting;
   const own = stage.scene.nodes.get(state?.from ?? "");

@@ -1,18 +1,18 @@
-//! The worker that lays out: graph/layout.ts, away from the page.
+//! The web worker that runs graph/layout.ts, off the main thread.
 
 import { layOut } from "../graph/layout";
 import type { Box, Direction, Edge, Point } from "../graph/types";
 
-/** What is to be laid out. */
+/** The layout request. */
 export interface LayoutJob {
   boxes: Box[];
   edges: Edge[];
   direction: Direction;
-  /** Where tasks were, if that is to be kept in mind. */
+  /** Previous positions, if the layout should respect them. */
   previous: [string, Point][] | undefined;
 }
 
-/** Where everything goes: left upper corners, on whole pixels. */
+/** The positions: top left corners, on whole pixels. */
 export interface LayoutResult {
   places: Record<string, Point>;
 }

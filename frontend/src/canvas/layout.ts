@@ -1,24 +1,24 @@
-//! Layouts are made by a worker: the page goes on meanwhile, and the engine is loaded when it is needed.
+//! Layouts are computed in a web worker, which loads the engine on demand and does not block the page.
 
 import { NODE, edgesOf, type PipelineDocument } from "../graph/document";
 import type { Direction, Point } from "../graph/types";
 import type { LayoutJob, LayoutResult } from "./layout-worker";
 
-/** Where tasks go, by name: left upper corners. */
+/** Positions by task name: top left corners. */
 export type Places = Record<string, Point>;
 
-/** What may be said about a layout. */
+/** Options of a layout. */
 export interface LayoutWish {
-  /** Where tasks are: those keep their order. */
+  /** Current positions of tasks, whose order is kept. */
   previous?: Readonly<Record<string, Point>> | undefined;
-  /** Ends it; the answer is `null` then. */
+  /** Aborts it; the result is `null` then. */
   signal?: AbortSignal;
 }
 
-/** The room of a task in rows, with what lies between. */
+/** The cell size of a task in rows, including gaps. */
 const CELL = { width: NODE.width + 64, height: NODE.height + 48 } as const;
 
-/** Places for who does not wait for a layout: rows of tasks, in the order of the document. */
+/** Positions without computing a layout: rows of tasks, in document order. */
 export function inRows(document: PipelineDocument): Places {
   const columns = Math.ceil(Math.sqrt(document.tasks.length));
   return Object.fromEntries(document.tasks.map(({ name }, at): [string, Point] => [name, [(at % columns) * CELL.width, Math.floor(at / columns) * CELL.height]]));
@@ -26,7 +26,7 @@ export function inRows(document: PipelineDocument): Places {
 
 let idle: Worker | null = null;
 
-/** Places for all tasks; `null` when it was ended before. */
+/** Positions for all tasks; `null` if aborted. */
 export function requestLayout(document: PipelineDocument, direction: Direction, { previous, signal }: LayoutWish = {}): Promise<Places | null> {
   const worker = idle ?? new Worker(new URL("./layout-worker.ts", import.meta.url), { type: "module" });
   idle = null;
@@ -37,7 +37,7 @@ export function requestLayout(document: PipelineDocument, direction: Direction, 
     previous: previous && Object.entries(previous),
   };
   return new Promise((resolve, reject) => {
-    // A worker that computes hears nothing: only its end stops it.
+    // A busy worker receives no messages: only terminating stops it.
     const end = () => {
       worker.terminate();
       resolve(null);

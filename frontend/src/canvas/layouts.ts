@@ -1,10 +1,9 @@
-//! Layouts that are being made: one at a time, and whoever waits may end it.
+//! Running layouts: one at a time, each can be cancelled.
 
 import { t } from "../core/texts";
 import type { Places } from "./layout";
 import type { Ui } from "./ui";
 
-/** The layouts of a canvas. */
 export class Layouts {
   readonly #ui: Ui;
   #going: AbortController | null = null;
@@ -13,7 +12,7 @@ export class Layouts {
     this.#ui = ui;
   }
 
-  /** Makes one; the one that is being made ends. `null` when it was ended before. */
+  /** Starts a layout and cancels the previous one. `null` if it is cancelled itself. */
   async make(work: (signal: AbortSignal) => Promise<Places | null>): Promise<Places | null> {
     this.#going?.abort();
     const own = new AbortController();
@@ -29,7 +28,7 @@ export class Layouts {
     }
   }
 
-  /** Ends the one that is being made: everything stays where it is. Whether there was one. */
+  /** Cancels the running layout: everything stays in place. Returns whether there was one. */
   cancel(): boolean {
     if (!this.#going) return false;
     this.#going.abort();

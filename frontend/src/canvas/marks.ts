@@ -1,27 +1,28 @@
-//! What is known of each task beside the document: its problems, what it does in a run, how it differs from a version.
+//! Information about each task besides the document: its problems, its state in a run, its difference from a
+//! version.
 
 import type { Problem } from "../api/problem";
 import type { EditorState, LiveTask } from "../editor/store";
 import { difference } from "../graph/diff";
 import type { PipelineDocument } from "../graph/document";
 
-/** How a task differs from the version that it is compared with. */
+/** How a task differs from the compared version. */
 export type Difference = "added" | "changed";
 
-/** The problems of one task, and how bad the worst is. */
+/** The problems of one task, and the worst severity. */
 export interface TaskProblems {
   readonly worst: "error" | "warning";
   readonly problems: readonly Problem[];
 }
 
-/** Marks by task, computed when what they come from changes. */
+/** Marks by task, recomputed when their sources change. */
 export class Marks {
   #from: Pick<EditorState, "problems" | "document" | "against"> | null = null;
   problems: ReadonlyMap<string, TaskProblems> = new Map();
   differences: ReadonlyMap<string, Difference> = new Map();
   live: ReadonlyMap<string, LiveTask> | null = null;
 
-  /** Brings them up to date; tells whether anything is another one now. */
+  /** Updates the marks. Returns whether any has changed. */
   update({ problems, document, against, live }: EditorState): boolean {
     const before = this.#from;
     const changed = live !== this.live || !before || before.problems !== problems || before.document !== document || before.against !== against;

@@ -1,4 +1,4 @@
-//! The whole drawing, small; the part in sight is marked and can be moved by dragging.
+//! An overview of the whole drawing; the marked visible part can be dragged.
 
 import { useEffect, useRef, type PointerEvent } from "react";
 import { t } from "../core/texts";
@@ -10,7 +10,7 @@ import { around, fitted, inSight, toDrawing, type Size, type View } from "./view
 
 const SIZE: Size = { width: 176, height: 112 };
 
-/** The map. It is for the mouse; the keyboard has commands that do the same. */
+/** The minimap. It is for the mouse; commands offer the same by keyboard. */
 export function Minimap() {
   const stage = useStage();
   const surface = useRef<HTMLCanvasElement>(null);
@@ -43,7 +43,7 @@ function mapView(stage: Stage): View {
   return fitted(all ?? { x: 0, y: 0, width: 1, height: 1 }, SIZE, 0.25, 8);
 }
 
-// The picture is painted after changes only; the mark follows the view.
+// The drawing is repainted only after changes; the marker follows the view.
 function watch(stage: Stage, surface: HTMLCanvasElement, marker: HTMLElement): () => void {
   let [frame, timer] = [0, 0];
   let map = mapView(stage);
@@ -54,7 +54,7 @@ function watch(stage: Stage, surface: HTMLCanvasElement, marker: HTMLElement): (
     const right = Math.min(SIZE.width, (seen.x + seen.width) * map.zoom + map.x);
     const bottom = Math.min(SIZE.height, (seen.y + seen.height) * map.zoom + map.y);
     marker.style.transform = `translate(${left}px,${top}px)`;
-    // Rounded: the same size again lays nothing out anew.
+    // Rounded: setting an unchanged size causes no layout.
     marker.style.width = `${Math.max(4, right - left).toFixed(1)}px`;
     marker.style.height = `${Math.max(4, bottom - top).toFixed(1)}px`;
   };

@@ -1,14 +1,14 @@
-//! Which nodes have elements: those in sight and near it, a few more with every frame, so that no frame takes long.
-//! xyflow gets these alone.
+//! Which nodes have elements: visible and nearby ones, added a few per frame, so that no frame takes long.
+//! xyflow gets only these.
 
 import type { Node } from "@xyflow/react";
 import type { Scene } from "./scene";
 import { touches, type Rect } from "./view";
 
-/** An element of the canvas as xyflow takes it. `name` is a task's name, or the id of a frame or a note. */
+/** A canvas element as an xyflow node. `name` is a task's name, or the id of a frame or a note. */
 export type FlowNode = Node<{ name: string }, "task" | "frame" | "note">;
 
-/** How many nodes get an element in one frame. */
+/** How many nodes get an element per frame. */
 const AT_ONCE = 12;
 
 /** The list of nodes for xyflow. */
@@ -19,12 +19,12 @@ export class Mounts {
   readonly #listeners = new Set<() => void>();
   readonly #done: () => void;
 
-  /** `done` is called when everything wanted has its element, after the last of those that came later. */
+  /** `done` is called once all wanted nodes have elements, after the last batch. */
   constructor(done: () => void) {
     this.#done = done;
   }
 
-  /** The list, another one after each change. */
+  /** The list, a new one after each change. */
   get nodes(): FlowNode[] {
     return this.#nodes;
   }
@@ -39,8 +39,8 @@ export class Mounts {
   };
 
   /**
-   * Wants elements for what touches a part of the drawing; for nothing when it is `null`. What is no longer wanted goes at
-   * once; what is new comes a few a frame, or all at once.
+   * Requests elements for everything that touches a part of the drawing; `null` requests none. Unwanted ones
+   * are removed at once; new ones are added a few per frame, or all at once.
    */
   want(scene: Scene, part: Rect | null, atOnce = false): void {
     cancelAnimationFrame(this.#frame);
@@ -102,18 +102,19 @@ function placed(before: FlowNode, { x, y, width, height }: Wanted): FlowNode {
   return same ? before : { ...before, position: { x, y }, width, height, style: at(x, y) };
 }
 
-// Handles are given, if none: xyflow would look for them in the page.
+// With handles, even if empty: otherwise xyflow would look for them in the page.
 function flowNode(id: string, { kind, name, x, y, width, height }: Wanted): FlowNode {
   const layer = { frame: -1, note: 0, task: 1 }[kind];
   return { id, type: kind, position: { x, y }, width, height, style: at(x, y), data: { name }, handles: [], zIndex: layer };
 }
 
-// By `left` and `top`: with a transform of its own, each node is painted and committed apart, which takes twice as long.
+// With `left` and `top`: with its own transform, each node is painted and committed separately, which takes
+// twice as long.
 function at(x: number, y: number): NonNullable<FlowNode["style"]> {
   return { transform: "none", left: x, top: y };
 }
 
-/** Puts an element where its node is shown now. */
+/** Moves an element to its node's current position. */
 export function putElement(element: HTMLElement, { x, y }: { x: number; y: number }): void {
   element.style.left = `${x}px`;
   element.style.top = `${y}px`;

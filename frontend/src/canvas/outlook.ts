@@ -1,29 +1,28 @@
-//! What a node says of what would become of its task if the pipeline were run now: a word on a chip, and why.
+//! The forecast mark of a node, if the pipeline ran now: a word on a chip, and the reason.
 
 import { amountOf, plainAmount } from "../core/amount";
 import { about, duration } from "../core/time";
 import { t } from "../core/texts";
 import type { TaskOutlook } from "../editor/outlook";
 
-/** A mark at a node. */
 export interface OutlookMark {
   readonly outlook: "starts" | "waits" | "never";
-  /** The icon that says it without the colour. */
+  /** The icon with the same meaning as the colour. */
   readonly icon: string;
   readonly word: string;
-  /** Why, line by line. */
+  /** The reason, line by line. */
   readonly why: readonly string[];
 }
 
-/** So many holders are named. */
+/** The maximum number of named holders. */
 const NAMED = 3;
 
-/** The rules by which the run is refused, though there may be room for the task. */
+/** Rules that refuse the run even if the task would fit. */
 const REFUSED = ["not_taken", "budget"];
 
 const ICONS = { starts: "check", waits: "clock", never: "error" } as const;
 
-/** The mark of a task; none where there is nothing to tell: it comes later, or nobody knows. */
+/** The mark of a task; null if there is nothing to show: it starts later, or its forecast is unknown. */
 export function outlookMark(task: TaskOutlook | undefined): OutlookMark | null {
   if (task === undefined || task.outlook === "later" || task.outlook === "unknown") return null;
   return { outlook: task.outlook, icon: ICONS[task.outlook], word: word(task), why: why(task) };
@@ -48,9 +47,9 @@ function why(task: TaskOutlook): string[] {
   ].filter(Boolean);
 }
 
-/** How much is held of what it waits for, and by whom: each with what they hold of it. */
+/** The allocated amount of what it waits for, and the holders with their amounts. */
 function held({ holders, more_holders: untold, hidden_holders: hidden, shortages }: TaskOutlook): string {
-  // Cards are what is waited for longest: where there are too few, they are told.
+  // GPUs are usually the scarcest resource: a GPU shortage is shown first.
   const short = shortages.find((one) => one.resource.startsWith("gpus")) ?? shortages[0];
   const names = holders.slice(0, NAMED).map((holder) => {
     const values = { task: holder.task, project: holder.project, user: holder.user };
@@ -60,7 +59,7 @@ function held({ holders, more_holders: untold, hidden_holders: hidden, shortages
   });
   const most = short?.limit;
   if (short === undefined || most === undefined || most === null) return names.length > 0 ? t("canvas.outlook-held", { names: names.join(", ") }) : "";
-  // Where all of them are known, it is their part: others may hold some of the rest, whose end is not needed.
+  // If all holders are known, this is their part: the rest is not needed for this task.
   const theirs = holders.reduce((sum, holder) => sum + (holder.amounts[short.resource] ?? 0), 0);
   const much = untold + hidden > 0 || theirs === 0 ? short.held : theirs;
   const values = { held: plainAmount(short.resource, much), most: amountOf(short.resource, most) };

@@ -1,10 +1,10 @@
-//! Taking away what is selected.
+//! Deletes the selection.
 
 import { t } from "../core/texts";
 import { removeItems } from "../graph/edit";
 import type { Stage } from "./stage";
 
-/** One step; what is gone is said. */
+/** As one undo step, which is announced. */
 export function removeSelection(stage: Stage): void {
   const { selection } = stage.store.state;
   if (selection.size === 0) return;

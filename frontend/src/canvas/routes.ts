@@ -1,5 +1,5 @@
-//! Which edges go round nodes, and how: found edge by edge, some at a time, and remembered for as long as nothing near to
-//! an edge changes. The lanes of all are given together, when the last one is known.
+//! Routes edges around nodes: computed edge by edge in batches, and cached until something near an edge
+//! changes. All lanes are assigned together, after the last route.
 
 import { bent, detour, runsOver } from "../graph/detour";
 import { lanesOf, type Pass } from "../graph/lanes";
@@ -10,34 +10,40 @@ import type { Grid } from "./grid";
 import type { SceneEdge, SceneNode } from "./scene";
 import { around, touches, type Rect } from "./view";
 
-/** How far beside its ends an edge may go to pass nodes, in pixels. */
+/** How far beside its ends an edge may go to avoid nodes, in pixels. */
 export const ASIDE = 400;
 
-/** An edge that is longer or wider, in pixels, is drawn plainly: nobody follows it with the eye, and it passes too much. */
+/**
+ * An edge longer or wider than this, in pixels, is drawn directly: it is hard to follow, and passes too many
+ * nodes.
+ */
 const LONG = 3000;
 
-/** So many edges are looked at without making anybody wait. */
+/** This many edges are routed at once without a noticeable delay. */
 const FEW = 300;
 
-/** The ways of a scene's edges. */
+/** The routes of a scene's edges. */
 export class Routes {
   readonly #grid: Grid<SceneNode>;
   #direction: Direction = "right";
   #edges: readonly SceneEdge[] = [];
   #waiting: SceneEdge[] = [];
-  // By edge, so that it outlives the edge's object: null is an edge that goes straight.
+  // By edge key, so that it outlives the edge's object; null is a straight edge.
   #known = new Map<string, readonly Pass[] | null>();
 
   constructor(grid: Grid<SceneNode>) {
     this.#grid = grid;
   }
 
-  /** Whether every edge has its way. */
+  /** Whether every edge has its route. */
   get done(): boolean {
     return this.#waiting.length === 0;
   }
 
-  /** Takes another set of edges. `changed` are the places where nodes have come, gone or moved; `null` is everywhere. */
+  /**
+   * Replaces the set of edges. `changed` are the areas where nodes were added, removed or moved; `null` is
+   * everywhere.
+   */
   show(edges: readonly SceneEdge[], direction: Direction, changed: readonly Rect[] | null): void {
     const known = this.#known;
     this.#edges = edges;
@@ -53,7 +59,7 @@ export class Routes {
     if (this.#waiting.length <= FEW) this.step(FEW);
   }
 
-  /** Finds the ways of some more edges. After the last step all have their lines. */
+  /** Routes some more edges. After the last step all have their paths. */
   step(most: number): void {
     for (const edge of this.#waiting.splice(0, most)) this.#known.set(edge.id, this.#way(edge));
     if (this.done) this.#give();
@@ -81,7 +87,7 @@ export class Routes {
     for (const node of this.#grid.within(part)) if (node !== from && node !== to) yield node;
   }
 
-  // The nodes between the ends of an edge, and beside these, decide about its way.
+  // The nodes between an edge's ends, and beside them, determine its route.
   #area({ from, to }: SceneEdge): Rect {
     const ends = around([from, to]) ?? from;
     const [x, y] = this.#direction === "right" ? [0, ASIDE] : [ASIDE, 0];

@@ -1,30 +1,30 @@
-//! Lets a large scene's edges find their ways a little at a time, while the browser has nothing else to do: it can be
-//! worked with meanwhile.
+//! Routes the edges of a large scene in small batches while the browser is idle, so that the page stays
+//! responsive.
 
 import type { Routes } from "./routes";
 
-/** How many edges find their ways in one go: about a millisecond. */
+/** Edges per batch: about a millisecond. */
 const EDGES = 60;
 
-/** What is left of a frame that is worth another go, in milliseconds. */
+/** The minimum remaining idle time for another batch, in milliseconds. */
 const ENOUGH = 3;
 
-/** Browsers that cannot tell when they are idle get on with it after so many milliseconds. */
+/** The delay in milliseconds for browsers without idle callbacks. */
 const SOON = 30;
 
-/** The search for the ways of one scene. */
+/** The routing of one scene. */
 export class Routing {
   readonly #routes: Routes;
   readonly #done: () => void;
   #handle = 0;
 
-  /** `done` is called when the last edge has its way. */
+  /** `done` is called when the last edge has its route. */
   constructor(routes: Routes, done: () => void) {
     this.#routes = routes;
     this.#done = done;
   }
 
-  /** Goes on until all is known. */
+  /** Continues until all are routed. */
   begin(): void {
     this.stop();
     if (!this.#routes.done) this.#handle = whenIdle((left) => { this.#go(left); });

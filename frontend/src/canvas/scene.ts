@@ -1,5 +1,5 @@
-//! What is drawn, by place: nodes, edges, frames and notes, taken from the document and moved while somebody drags.
-//! Changed in place, so that a move of the pointer makes no garbage; the document stays the truth.
+//! The drawn items by position: nodes, edges, frames and notes, derived from the document and moved during a
+//! drag. Mutable, so that pointer moves allocate nothing; the document stays the source of truth.
 
 import { itemOf, NODE, positionOf, type Frame, type ItemId, type Note, type PipelineDocument, type Task } from "../graph/document";
 import { FRAME_ROOM } from "../graph/edits/frames";
@@ -11,7 +11,7 @@ import { placeBeside } from "./beside";
 import { ASIDE, Routes } from "./routes";
 import { around, touches, type Rect } from "./view";
 
-/** A task's node. `x` and `y` are where it is shown now. */
+/** A task's node. `x` and `y` are its current position. */
 export interface SceneNode {
   readonly name: string;
   task: Task;
@@ -23,24 +23,23 @@ export interface SceneNode {
   readonly after: SceneEdge[];
 }
 
-/** An edge between two nodes. The line is a plain curve until it is known whether nodes lie in its way. */
+/** An edge between two nodes. It is a plain curve until it is known whether nodes are in its way. */
 export interface SceneEdge {
   readonly id: `edge:${string}>${string}`;
   readonly from: SceneNode;
   readonly to: SceneNode;
   line: readonly Curve[] | null;
-  /** While its ends are dragged it goes round nothing. */
+  /** While its ends are dragged it is not routed around nodes. */
   dragged: boolean;
   bounds: Rect;
 }
 
-/** A frame, as large as its tasks need. */
+/** A frame, sized to fit its tasks. */
 export interface SceneFrame extends Rect {
   readonly id: string;
   readonly frame: Frame;
 }
 
-/** A note. */
 export interface SceneNote extends Rect {
   x: number;
   y: number;
@@ -50,7 +49,6 @@ export interface SceneNote extends Rect {
 
 const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
 
-/** Everything that is drawn. */
 export class Scene {
   readonly nodes = new Map<string, SceneNode>();
   edges: SceneEdge[] = [];
@@ -61,12 +59,12 @@ export class Scene {
   readonly routes = new Routes(this.grid);
   #document: PipelineDocument | null = null;
   #places: ReadonlyMap<string, Point> = new Map();
-  // Where the document has each node, while somebody drags it.
+  // The document position of each node during a drag.
   readonly #homes = new WeakMap<SceneNode, Rect>();
 
   /**
-   * Shows a document. `places` are for tasks that have no position in it; a task that is in neither is put beside what
-   * it needs, and nowhere as long as no task has a place.
+   * Shows a document. `places` are for tasks without a position in it. A task in neither is placed beside its
+   * dependencies, and nowhere as long as no task has a position.
    */
   show(document: PipelineDocument, places: ReadonlyMap<string, Point>): void {
     if (document === this.#document && places === this.#places) return;
@@ -93,19 +91,19 @@ export class Scene {
     this.refreshFrames();
   }
 
-  /** Whether tasks have no place yet, because the whole has to be laid out first. */
+  /** Whether tasks have no position yet, because the whole drawing needs a layout first. */
   get needsLayout(): boolean {
     return (this.#document?.tasks.length ?? 0) > 0 && this.nodes.size === 0;
   }
 
-  /** Where everything is that has no position in the document. */
+  /** The positions that are not in the document. */
   get unwritten(): Record<string, Point> {
     const document = this.#document;
     const missing = [...this.nodes.values()].filter(({ name }) => !document || !positionOf(document, name));
     return Object.fromEntries(missing.map(({ name, x, y }): [string, Point] => [name, [Math.round(x), Math.round(y)]]));
   }
 
-  /** Puts a node elsewhere for now; its edges follow. */
+  /** Moves a node temporarily; its edges follow. */
   move(node: SceneNode, x: number, y: number): void {
     node.x = x;
     node.y = y;
@@ -113,19 +111,19 @@ export class Scene {
     for (const edge of node.after) drag(edge);
   }
 
-  /** Puts everything back to where the document has it. */
+  /** Resets everything to its document position. */
   reset(): void {
     const [document, places] = [this.#document, this.#places];
     this.#document = null;
     if (document) this.show(document, places);
   }
 
-  /** Tells the index that nodes have moved. */
+  /** Updates the index after nodes have moved. */
   settle(nodes: Iterable<SceneNode>): void {
     for (const node of nodes) this.grid.moved(node);
   }
 
-  /** The line of an edge as its ends are now. */
+  /** The current path of an edge. */
   line(edge: SceneEdge): readonly Curve[] {
     if (edge.line === null) {
       edge.line = [curveOf(source(edge.from, this.direction), target(edge.to, this.direction), this.direction)];
@@ -134,7 +132,7 @@ export class Scene {
     return edge.line;
   }
 
-  /** Whether an edge may touch a rectangle: cheap where its line is not known yet. */
+  /** Whether an edge may touch a rectangle: a cheap estimate while its path is unknown. */
   near({ line, bounds, from, to }: SceneEdge, part: Rect): boolean {
     if (line !== null) return touches(bounds, part);
     const [left, top] = [Math.min(from.x, to.x) - ASIDE, Math.min(from.y, to.y) - ASIDE];
@@ -142,7 +140,7 @@ export class Scene {
     return left <= part.x + part.width && right >= part.x && top <= part.y + part.height && bottom >= part.y;
   }
 
-  /** Brings the borders of the frames up to date with their tasks. */
+  /** Updates the frames' borders to fit their tasks. */
   refreshFrames(): void {
     for (const one of this.frames) {
       const inside = around(one.frame.tasks.map((name) => this.nodes.get(name)).filter((node) => node !== undefined)) ?? NOWHERE;
@@ -150,7 +148,7 @@ export class Scene {
     }
   }
 
-  /** Where a task, a frame or a note lies; `null` when it is not drawn. */
+  /** The box of a task, frame or note; `null` if it is not drawn. */
   placeOf(id: ItemId): Rect | null {
     const { kind, name } = itemOf(id);
     if (kind === "task") return this.nodes.get(name) ?? null;
@@ -158,12 +156,12 @@ export class Scene {
     return this.frames.find((frame) => kind === "frame" && frame.id === name && frame.width > 0) ?? null;
   }
 
-  /** A rectangle around everything; `null` when there is nothing. */
+  /** The bounding box of everything; `null` if empty. */
   bounds(): Rect | null {
     return around([...this.nodes.values(), ...this.frames.filter(({ width }) => width > 0), ...this.notes]);
   }
 
-  // Gives back the places where nodes have come, gone or moved.
+  // Returns the areas where nodes were added, removed or moved.
   #showNodes(document: PipelineDocument, places: ReadonlyMap<string, Point>): Rect[] {
     const known = new Set(document.tasks.map((task) => task.name));
     const changed: Rect[] = [];
@@ -223,7 +221,7 @@ function drag(edge: SceneEdge): void {
   edge.dragged = true;
 }
 
-/** The border of a frame around what is in it. */
+/** The border of a frame around its content. */
 export function frameAround(inside: Rect): Rect {
   if (inside.width === 0) return NOWHERE;
   return {

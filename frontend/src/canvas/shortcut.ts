@@ -1,12 +1,15 @@
-//! Shortcuts as they are written in the commands, as they are pressed, and as they are shown.
+//! Parses, matches and formats shortcuts.
 
-/** Whether an event is this shortcut: `Mod+Shift+z`, `f`, `?`, `Delete`. One in brackets is the browser's. */
+/**
+ * Whether an event matches this shortcut: `Mod+Shift+z`, `f`, `?`, `Delete`. One in brackets is the
+ * browser's.
+ */
 export function matches(shortcut: string, event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">): boolean {
   if (shortcut.startsWith("(") || event.altKey) return false;
   const parts = shortcut === "+" ? ["+"] : shortcut.split("+");
   const key = parts.at(-1) ?? "";
   if (parts.includes("Mod") !== (event.ctrlKey || event.metaKey)) return false;
-  // A capital or a sign says itself that Shift was held, as the keyboard needs it.
+  // A symbol implies Shift or not, depending on the keyboard layout.
   const shift = parts.includes("Shift");
   if (key.length > 1 || /[a-z]/i.test(key)) {
     if (shift !== event.shiftKey) return false;

@@ -1,12 +1,12 @@
-//! The sizes of the canvas, in pixels of the document. A node's own is in graph/document.ts.
+//! Sizes on the canvas, in document pixels. graph/document.ts has the node size.
 
-/** What is moved lands on multiples of this. */
+/** Dragged items snap to multiples of this. */
 export const GRID = 8;
 
-/** The height of the part of a frame that has its title and can be dragged. */
+/** The height of a frame's title bar, which can be dragged. */
 export const TITLE = 36;
 
-/** The scales between which one can zoom. */
+/** The range of the zoom scale. */
 export const ZOOM = { least: 0.02, most: 2, step: 1.25 } as const;
 
 /** The size of a new note. */

@@ -1,9 +1,9 @@
-//! Where something that is moved lands: in line with what is near, else on the grid.
+//! Snaps a dragged box to alignment with its neighbours, else to the grid.
 
 import { GRID } from "./size";
 import type { Rect } from "./view";
 
-/** A line that shows what is in line: at `at`, from `from` to `to`. `x`: upright, at that x. */
+/** An alignment line: at `at`, from `from` to `to`. `x` means vertical, at that x. */
 export interface Line {
   axis: "x" | "y";
   at: number;
@@ -11,19 +11,19 @@ export interface Line {
   to: number;
 }
 
-/** A place, and the lines that it is on. */
+/** A position, and its alignment lines. */
 export interface Snapped {
   x: number;
   y: number;
   lines: Line[];
 }
 
-/** How near a line must be to draw something to it, in pixels of the drawing at scale 1. */
+/** The snap distance, in drawing pixels at scale 1. */
 const PULL = 5;
 
 /**
- * The place of a box that is moved to (x, y): edges and middles in line with one of the others, axis by axis, else on
- * the grid. `zoom` makes the pull the same on the screen at every scale.
+ * The position of a box dragged to (x, y): edges and centres align with one of the others, per axis, else
+ * with the grid. `zoom` keeps the snap distance constant on the screen.
  */
 export function snap(box: Rect, others: Iterable<Rect>, zoom: number): Snapped {
   const pull = PULL / Math.min(1, zoom);
@@ -49,7 +49,7 @@ export function onGrid(value: number): number {
   return Math.round(value / GRID) * GRID;
 }
 
-// The smallest move that brings start, middle or end to the same of the other.
+// The smallest move that aligns start, centre or end with the other's.
 function nearest(at: number, length: number, other: number, otherLength: number): number {
   const moves = [other - at, other + otherLength / 2 - at - length / 2, other + otherLength - at - length];
   return moves.reduce((best, move) => (Math.abs(move) < Math.abs(best) ? move : best));

@@ -1,5 +1,5 @@
-//! The canvas without React: what is drawn, what is in sight, what is marked. Gestures and commands work on it; it brings
-//! the surfaces and the list of nodes up to date when the store changes.
+//! The canvas without React: the scene, the view, the marks. Gestures and commands operate on it; it updates
+//! the surfaces and the list of nodes when the store changes.
 
 import { templateOfTask, type Templates } from "../editor/templates";
 import type { EditorState, EditorStore } from "../editor/store";
@@ -24,7 +24,7 @@ import { Scene, type SceneEdge, type SceneNode } from "./scene";
 import { Ui } from "./ui";
 import { inSight, toDrawing, type Rect, type Size, type View } from "./view";
 
-/** What the page does when the canvas asks. */
+/** Callbacks of the page. */
 export interface Doors {
   onOpen: (task: string) => void;
   onLogs?: ((task: string) => void) | undefined;
@@ -32,10 +32,10 @@ export interface Doors {
 
 const NONE: ReadonlyMap<string, Point> = new Map();
 
-/** A scale that has not changed for so many milliseconds stays. */
+/** The scale is settled after this many milliseconds without a change. */
 const REST = 120;
 
-/** The stage. One canvas has one. */
+/** The controller of one canvas. */
 export class Stage implements Painted {
   readonly store: EditorStore;
   readonly ui = new Ui();
@@ -49,7 +49,7 @@ export class Stage implements Painted {
   doors: Doors;
   overlay: Overlay = {};
   count = 0;
-  /** The edge under the pointer, or the one that would take what is dragged. */
+  /** The edge under the pointer, or the one that the dragged task would split. */
   hovered: SceneEdge | null = null;
   root: HTMLElement | null = null;
   #painter: Painter | null = null;
@@ -93,7 +93,7 @@ export class Stage implements Painted {
     return this.ui.state.detail === "far";
   }
 
-  /** Comes to life in its elements; returns how to end. */
+  /** Attaches to its elements. Returns the detach function. */
   attach(root: HTMLElement, base: HTMLCanvasElement, top: HTMLCanvasElement): () => void {
     this.root = root;
     this.camera.size = this.#room();
@@ -148,30 +148,30 @@ export class Stage implements Painted {
     return this.hovered ? [this.hovered, ...edges] : edges;
   }
 
-  /** Paints what changed with the next frame: what a gesture shows, or everything. */
+  /** Repaints in the next frame: a gesture's feedback, or everything. */
   paint(what: "top" | "all" = "all"): void {
     if (what === "all") this.#painter?.all();
     else this.#painter?.top();
   }
 
-  /** Shows what a gesture needs. */
+  /** Shows a gesture's feedback. */
   show(overlay: Overlay): void {
     this.overlay = overlay;
     this.paint("top");
   }
 
-  /** The element of a task, a frame or a note, while it has one. */
+  /** The element of a task, frame or note, while it has one. */
   element(id: ItemId): HTMLElement | null {
     return this.root?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`) ?? null;
   }
 
-  /** The point of the drawing under a pointer. */
+  /** The drawing coordinates of the pointer. */
   point(event: { clientX: number; clientY: number }): { x: number; y: number } {
     const box = this.root?.getBoundingClientRect();
     return toDrawing(this.view, event.clientX - (box?.left ?? 0), event.clientY - (box?.top ?? 0));
   }
 
-  /** xyflow shows another part now. */
+  /** Called when xyflow's view has changed. */
   viewed(view: View): void {
     const zoomed = view.zoom !== this.view.zoom;
     this.camera.viewed(view);
@@ -179,7 +179,10 @@ export class Stage implements Painted {
     this.#refresh(false);
   }
 
-  /** Calls when things lie elsewhere without a change of the document: a layout has come. */
+  /**
+   * Subscribes to position changes without a document change, as from a layout. Returns the unsubscribe
+   * function.
+   */
   onScene(listener: () => void): () => void {
     this.#onScene.add(listener);
     return () => this.#onScene.delete(listener);
@@ -188,7 +191,7 @@ export class Stage implements Painted {
   // Changes
 
   /**
-   * Changes the document as one step. Nodes whose places are not in it yet get the ones that they are shown at, so that
+   * Changes the document as one undo step. Nodes without a document position get their current one, so that
    * nothing else moves.
    */
   apply(label: string, change: (document: PipelineDocument) => PipelineDocument, options: { merge?: string; select?: Iterable<ItemId> } = {}): void {
@@ -200,12 +203,12 @@ export class Stage implements Painted {
     }, options);
   }
 
-  /** Says something to those who do not see the canvas. */
+  /** Announces a text to screen readers. */
   say(text: string): void {
     this.ui.set({ said: text });
   }
 
-  /** Says and shows for a while why something cannot be done. */
+  /** Announces and briefly shows why an action is impossible. */
   refuse(text: string): void {
     this.say(text);
     this.ui.set({ hint: text });
@@ -216,7 +219,7 @@ export class Stage implements Painted {
     return this.scene.nodes.get(name)?.task;
   }
 
-  /** A gesture has ended without a change: nodes go back to where the document has them. */
+  /** A gesture was cancelled: resets nodes to their document positions. */
   restore(): void {
     this.moving.clear();
     this.scene.reset();
@@ -241,14 +244,14 @@ export class Stage implements Painted {
     }
   }
 
-  // The keyboard is at what is selected alone.
+  // The cursor follows a single selected item.
   #follow(): void {
     const [only, ...more] = this.store.state.selection;
     if (only !== undefined && more.length === 0) this.ui.set({ cursor: only });
     else if (only === undefined) this.ui.set({ cursor: null });
   }
 
-  // Tasks without a place get one, near to where the others are.
+  // Tasks without a position get one near the others.
   #arrange(): void {
     if (!this.scene.needsLayout || this.ui.state.layingOut) return;
     const { document } = this;
@@ -272,7 +275,7 @@ export class Stage implements Painted {
     const zooms = view.zoom !== this.#zoom;
     this.#zoom = view.zoom;
     clearTimeout(this.#rest);
-    // While the scale changes, what comes into sight is only drawn.
+    // While the scale changes, newly visible nodes are only painted.
     if (nearer && zooms && !changed) this.#rest = window.setTimeout(() => { this.#refresh(false); }, REST);
     if (!changed && (nearer ? zooms : detail === ui.state.detail)) {
       this.#painter?.moved();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { TemplateInfo } from "../editor/templates";
 import { instancesOf, resourcesOf, templateLabel } from "./summary";
 
-/** A template with one role of so many workers for each name; the last is what a node tells. */
+/** A template with a role per name and its worker count; nodes show the last. */
 function template(roles: Record<string, number | string>, resources: Record<string, unknown> = { cpu: 2, memory: "4Gi" }): TemplateInfo {
   const both = { en: "Train", zh: "训练" };
   const parameters = { properties: { workers: { default: 4 } } };

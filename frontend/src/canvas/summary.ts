@@ -1,4 +1,4 @@
-//! What a node says in a few words: how many workers with how much, and what is special about it.
+//! The short summary on a node: its workers with their resources, and special features.
 
 import { local } from "../api/knowledge";
 import { duration } from "../core/time";
@@ -9,12 +9,12 @@ import type { Json, JsonObject, Task } from "../graph/document";
 import type { TaskProblems } from "./marks";
 import type { OutlookMark } from "./outlook";
 
-/** The template's name in the reader's language; the name that the task has, when it is not installed. */
+/** The template's name in the user's language; the name in the task if it is not installed. */
 export function templateLabel(task: Task, template: TemplateInfo | undefined): string {
   return template ? local(template.label) : task.template;
 }
 
-/** Workers and what each gets: `2 × 4 CPU, 8Gi, 1 H100`. Empty when it depends on expressions only. */
+/** Workers and the resources of each: `2 × 4 CPU, 8Gi, 1 H100`. Empty if it depends only on expressions. */
 export function resourcesOf(task: Task, template: TemplateInfo | undefined): string {
   const roles = template?.roles ?? [];
   const largest = roles.at(-1);
@@ -24,7 +24,9 @@ export function resourcesOf(task: Task, template: TemplateInfo | undefined): str
   return [workers !== null && workers > 1 ? `${workers} ×` : "", amounts].filter(Boolean).join(" ");
 }
 
-/** How many instances `for_each` or `search` makes, as far as the document says; `null` when there is neither. */
+/**
+ * How many instances `for_each` or `search` creates, if the document determines it; `null` if it has neither.
+ */
 export function instancesOf(task: Task): string | null {
   const search = mapping(task["search"]);
   if (Object.keys(search).length > 0) return typeof search["trials"] === "number" ? String(search["trials"]) : "n";
@@ -36,7 +38,7 @@ export function instancesOf(task: Task): string | null {
   return "n";
 }
 
-/** Everything that a node shows, in one sentence for those who do not see it. */
+/** Everything that a node shows, in one sentence for screen readers. */
 export function spoken(task: Task, template: TemplateInfo | undefined, live: LiveTask | undefined, problems: TaskProblems | undefined, outlook?: OutlookMark | null): string {
   const needs = task.needs ?? [];
   return [

@@ -1,6 +1,6 @@
-//! What is known of the reader's machine.
+//! Detects the user's platform.
 
-/** Whether the keys are a Mac's. */
+/** Whether the keyboard is a Mac's. */
 export function isMac(): boolean {
   return /Mac OS|iPhone|iPad/.test(navigator.userAgent);
 }

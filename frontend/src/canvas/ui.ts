@@ -1,40 +1,41 @@
-//! What the canvas shows and the document does not know: the gesture that goes on, what is open, where the keyboard is.
+//! UI state of the canvas outside of the document: the current gesture, the open overlay, the keyboard
+//! cursor.
 
 import { useSyncExternalStore } from "react";
 import type { ItemId } from "../graph/document";
 import type { Templates } from "../editor/templates";
 import type { Detail } from "./lod";
 
-/** An edge that is being made. */
+/** An edge being created. */
 export interface Connecting {
-  /** The task at whose port it began, and the side. */
+  /** The task and the side of the port where it starts. */
   readonly from: string;
   readonly side: "in" | "out";
-  /** Tasks that it cannot go to: it would close a cycle, or is there already. */
+  /** Forbidden targets: the edge would close a cycle, or exists already. */
   readonly forbidden: ReadonlySet<string>;
-  /** The task that it would go to now. */
+  /** The current target. */
   readonly to: string | null;
 }
 
-/** What is open over the canvas. Points are of the canvas' element. */
+/** The open overlay. Points are relative to the canvas element. */
 export type Open =
   | { kind: "add"; at: { x: number; y: number } | null; after: string | null }
   | { kind: "commands" }
   | { kind: "shortcuts" }
   | { kind: "menu"; at: { x: number; y: number } };
 
-/** The state of the canvas. Replaced, never changed. */
+/** The UI state. Immutable; changes replace it. */
 export interface UiState {
   readonly detail: Detail;
   readonly connecting: Connecting | null;
-  /** Where the keyboard is; it is in the selection too, as long as nothing else is selected. */
+  /** The keyboard cursor; it is also the selection, unless something else is selected. */
   readonly cursor: ItemId | null;
-  /** The frame or note whose text is being written. */
+  /** The frame or note whose text is being edited. */
   readonly editing: ItemId | null;
   readonly open: Open | null;
-  /** What is said to those who do not see the canvas. */
+  /** The announcement for screen readers. */
   readonly said: string;
-  /** Why something cannot be done, for those who see. */
+  /** The visible reason why an action is impossible. */
   readonly hint: string | null;
   readonly dragging: boolean;
   readonly layingOut: boolean;
@@ -56,9 +57,9 @@ const FIRST: UiState = {
   templates: new Map(),
 };
 
-/** A small store. */
+/** A minimal store. */
 export class Ui {
-  /** Keys that were pressed after something was opened and before it was there: its field takes them over. */
+  /** Keys pressed after an overlay was opened and before it was rendered: its field consumes them. */
   held: string[] = [];
   #state = FIRST;
   readonly #listeners = new Set<() => void>();
@@ -80,7 +81,7 @@ export class Ui {
   }
 }
 
-/** A part of the state, in a component. */
+/** Selects a part of the state in a component. */
 export function useUi<T>(ui: Ui, part: (state: UiState) => T): T {
   return useSyncExternalStore(ui.subscribe, () => part(ui.state));
 }

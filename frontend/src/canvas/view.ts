@@ -1,15 +1,15 @@
-//! What part of the drawing is in sight. A point p of the drawing is shown at p * zoom + (x, y).
+//! The visible part of the drawing. A point p of the drawing is shown at p * zoom + (x, y).
 
 import { ZOOM } from "./size";
 
-/** A place and a scale. */
+/** A translation and a scale. */
 export interface View {
   readonly x: number;
   readonly y: number;
   readonly zoom: number;
 }
 
-/** A rectangle of the drawing, or a box in it. */
+/** A rectangle in drawing coordinates. */
 export interface Rect {
   readonly x: number;
   readonly y: number;
@@ -17,29 +17,29 @@ export interface Rect {
   readonly height: number;
 }
 
-/** The size of the element that shows the drawing. */
+/** The size of the canvas element. */
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** The point of the drawing that is shown at a point of the element. */
+/** Converts a point of the element to drawing coordinates. */
 export function toDrawing(view: View, x: number, y: number): { x: number; y: number } {
   return { x: (x - view.x) / view.zoom, y: (y - view.y) / view.zoom };
 }
 
-/** The part of the drawing that is shown, with a margin in pixels of the screen around it. */
+/** The visible part of the drawing, with a margin in screen pixels. */
 export function inSight(view: View, size: Size, margin = 0): Rect {
   const at = toDrawing(view, -margin, -margin);
   return { ...at, width: (size.width + 2 * margin) / view.zoom, height: (size.height + 2 * margin) / view.zoom };
 }
 
-/** Whether two rectangles have a point in common. */
+/** Whether two rectangles intersect. */
 export function touches(a: Rect, b: Rect): boolean {
   return a.x <= b.x + b.width && b.x <= a.x + a.width && a.y <= b.y + b.height && b.y <= a.y + a.height;
 }
 
-/** Whether the first rectangle has the whole second one in it. */
+/** Whether the first rectangle contains the second. */
 export function holds(outer: Rect, inner: Rect): boolean {
   return (
     outer.x <= inner.x &&
@@ -49,7 +49,7 @@ export function holds(outer: Rect, inner: Rect): boolean {
   );
 }
 
-/** The smallest rectangle around some; `null` around none. */
+/** The bounding box of rectangles; `null` for none. */
 export function around(rects: Iterable<Rect>): Rect | null {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const rect of rects) {
@@ -61,7 +61,7 @@ export function around(rects: Iterable<Rect>): Rect | null {
   return left === Infinity ? null : { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** The view that shows a part of the drawing as large as it goes, at most at `most`, in the middle. */
+/** The view that shows a part of the drawing centred and as large as possible, at most at scale `most`. */
 export function fitted(part: Rect, size: Size, most = 1, margin = 48): View {
   const across = (size.width - 2 * margin) / Math.max(1, part.width);
   const down = (size.height - 2 * margin) / Math.max(1, part.height);
@@ -73,7 +73,7 @@ export function fitted(part: Rect, size: Size, most = 1, margin = 48): View {
   };
 }
 
-/** The view moved as little as needed to have a part of the drawing in sight, with a margin in pixels of the screen. */
+/** The view panned as little as needed to show a part of the drawing, with a margin in screen pixels. */
 export function revealed(view: View, part: Rect, size: Size, margin = 40): View {
   const shift = (at: number, length: number, room: number) => {
     if (length + 2 * margin > room || at < margin) return margin - at;
@@ -86,10 +86,10 @@ export function revealed(view: View, part: Rect, size: Size, margin = 40): View 
   };
 }
 
-/** A view on the way from one to another, 0 being the first and 1 the second: what both show at one place stays there. */
+/** A view between two others, from 0 to 1. A point shown at the same position in both stays there. */
 export function between(from: View, to: View, part: number): View {
   const zoom = from.zoom * (to.zoom / from.zoom) ** part;
-  // Along with the scale the view shifts evenly; at one scale, with the way.
+  // If the scale changes, the translation is linear in the scale, else in the fraction.
   const share = to.zoom === from.zoom ? part : (zoom - from.zoom) / (to.zoom - from.zoom);
   return { zoom, x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
 }

@@ -1,5 +1,5 @@
-//! Walking by keys: from task to task along the edges, else to the nearest that way; or through everything, frames and
-//! notes too, in the order of reading.
+//! Keyboard navigation: between tasks along the edges, else to the nearest in that direction; or through all
+//! items, including frames and notes, in reading order.
 
 import { itemOf, type ItemId } from "../graph/document";
 import type { Direction } from "../graph/types";
@@ -9,17 +9,17 @@ import type { Rect } from "./view";
 /** An arrow key. */
 export type Arrow = "ArrowLeft" | "ArrowRight" | "ArrowUp" | "ArrowDown";
 
-/** A step along the edges, or an arrow for what is nearest that way. */
+/** A step along the edges, or an arrow to the nearest item in that direction. */
 export type Step = "forward" | "back" | Arrow;
 
-/** What an arrow means where edges lead that way. */
+/** The meaning of an arrow key if edges have that direction. */
 export function stepOf(arrow: Arrow, direction: Direction): Step {
   const [back, forward] = direction === "right" ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
   if (arrow === forward) return "forward";
   return arrow === back ? "back" : arrow;
 }
 
-/** The task that a step leads to, from a task along its edges; null when there is nothing that way. */
+/** The task that a step leads to, from a task along its edges; null if there is none. */
 export function walk(scene: Scene, from: ItemId, step: Step): string | null {
   const place = scene.placeOf(from);
   if (!place) return null;
@@ -27,7 +27,7 @@ export function walk(scene: Scene, from: ItemId, step: Step): string | null {
   return (linked(scene, from, step) ?? nearest(scene, place, arrowOf(step, scene.direction)))?.name ?? null;
 }
 
-/** The next or the last of all in the order of reading: along the direction of the edges, then across. Null after the end. */
+/** The next or previous item in reading order: along the edge direction, then across. Null after the end. */
 export function next(scene: Scene, from: ItemId | null, by: 1 | -1): ItemId | null {
   const order = inOrder(scene, [
     ...scene.frames.filter(({ width }) => width > 0).map((frame): Stop => [`frame:${frame.id}`, frame]),
@@ -37,7 +37,7 @@ export function next(scene: Scene, from: ItemId | null, by: 1 | -1): ItemId | nu
   return beside(order, from, by);
 }
 
-/** The next or the last task in that order. Null after the end. */
+/** The next or previous task in that order. Null after the end. */
 export function nextTask(scene: Scene, from: string | null, by: 1 | -1): string | null {
   return beside(inOrder(scene, [...scene.nodes.values()].map((node) => [node.name, node])), from, by);
 }
@@ -67,7 +67,7 @@ function linked(scene: Scene, from: ItemId, step: "forward" | "back"): SceneNode
   return nodes.reduce((best, node) => (apart(here, node) < apart(here, best) ? node : best));
 }
 
-// What lies more that way than to the side; what is to the side counts double.
+// Items more in that direction than to the side; the sideways distance counts double.
 function nearest(scene: Scene, here: Rect, arrow: Arrow): SceneNode | null {
   const upright = arrow === "ArrowUp" || arrow === "ArrowDown";
   const sign = arrow === "ArrowRight" || arrow === "ArrowDown" ? 1 : -1;

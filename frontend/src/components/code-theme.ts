@@ -1,4 +1,4 @@
-//! The editor in the page's own colours.
+//! The code editor's theme, in the page's colours.
 
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import type { Extension } from "@codemirror/state";
@@ -36,7 +36,7 @@ const words = HighlightStyle.define([
   { tag: tags.invalid, color: "var(--danger-text)" },
 ]);
 
-/** Colours and fonts. The nonce lets the editor make its style element. */
+/** Colours and fonts. The nonce allows the editor's style element under the CSP. */
 export function theme(): Extension {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.nonce ?? "";
   return [EditorView.cspNonce.of(nonce), look, syntaxHighlighting(words)];

@@ -1,5 +1,5 @@
-//! A graph of tasks: states, selection, keyboard, pan and zoom. Only what is in sight has elements, so that 5,000
-//! nodes move as easily as five.
+//! A graph of tasks: states, selection, keyboard, pan and zoom. Only visible nodes have elements, so that
+//! 5,000 nodes are as fast as five.
 
 import { h, icon, s } from "../core/dom";
 import { t } from "../core/texts";
@@ -12,26 +12,29 @@ import { factorOf, fitted, watchView, zoomed, type View } from "./dag/view";
 
 export type { DagNode } from "./dag/node";
 
-/** What a graph is made of and what it does. */
+/** Content and callbacks of a graph. */
 export interface DagOptions {
   nodes: DagNode[];
   edges: Edge[];
-  /** What the graph shows, for those who do not see it. */
+  /** The label for screen readers. */
   label: string;
-  /** A node was selected (by a click or an arrow key); null: none. */
+  /** Called when a node is selected, by a click or an arrow key; null for none. */
   onSelect?: (id: string | null) => void;
-  /** A node was opened, by a click or Enter: it is selected then, and `onSelect` is not called. Without it both select only. */
+  /**
+   * Called when a node is opened, by a click or Enter. This also selects it, without calling `onSelect`. If
+   * absent, both only select.
+   */
   onOpen?: (id: string) => void;
-  /** Which way edges lead; without it, the way that shows the graph larger. */
+  /** The direction of edges; if absent, the one that shows the graph larger. */
   direction?: Direction;
 }
 
 /** Below this scale a node is only a coloured box. */
 const FAR = 0.3;
-/** Opened at a scale where words can be read; `0` shows everything. */
+/** The initial minimum scale, at which words are readable; `0` shows everything. */
 const READABLE = 0.7;
 
-/** A drawn graph; `box` gets the class `dag` and keeps its size. */
+/** A rendered graph; `box` gets the class `dag` and keeps its size. */
 export class Dag {
   readonly #box: HTMLElement;
   readonly #options: DagOptions;
@@ -61,7 +64,7 @@ export class Dag {
     this.#resize.observe(box);
   }
 
-  /** Brings nodes up to date: what is given replaces what the node had. Unknown ids are left out. */
+  /** Updates nodes: the given fields replace the node's. Unknown ids are ignored. */
   update(changes: Iterable<Partial<DagNode> & { id: string }>): void {
     for (const change of changes) {
       const old = this.#nodes.get(change.id);
@@ -88,7 +91,7 @@ export class Dag {
     this.#show(fitted(this.#layout, this.#size()));
   }
 
-  /** Takes the graph out of its box. */
+  /** Removes the graph from its box. */
   destroy(): void {
     this.#resize.disconnect();
     cancelAnimationFrame(this.#frame);
@@ -125,7 +128,7 @@ export class Dag {
       this.#choose(null);
       return;
     }
-    // What opens may give the focus back to the node later.
+    // Lets an opened dialog restore the focus to the node later.
     this.#drawn.get(id)?.focus({ preventScroll: true });
     this.#open(id);
   }
@@ -170,7 +173,7 @@ export class Dag {
     this.#show(zoomed(this.#view, factor, { x: width / 2, y: height / 2 }));
   }
 
-  // Moves a node into sight when it is not.
+  // Scrolls a node into view.
   #reveal(id: string): void {
     const node = this.#layout.nodes.get(id);
     if (!node) return;

@@ -1,5 +1,5 @@
-//! Attempts over time: a row a task or instance, a bar an attempt. Only rows in sight have elements; the time axis is
-//! zoomed by buttons, keys and Ctrl with the wheel.
+//! Attempts over time: a row per task or instance, a bar per attempt. Only visible rows have elements.
+//! Buttons, keys and Ctrl with the wheel zoom the time axis.
 
 import { h, icon } from "../core/dom";
 import { stateSign } from "../core/state";
@@ -7,17 +7,16 @@ import { stateWord, t } from "../core/texts";
 import { duration } from "../core/time";
 import { moved, pixel, stretched, ticks, type TimeScale } from "./gantt/scale";
 
-/** One bar; times are milliseconds since the epoch, `to` is null while it goes on. */
+/** One bar; times are milliseconds since the epoch, `to` is null while it is running. */
 export interface GanttBar {
   from: number;
   to: number | null;
-  /** The state's word: its colour and its sign. */
+  /** The state's name, which determines the colour and icon. */
   state: string;
-  /** What the bar says when it is pointed at, e.g. `attempt 2`. */
+  /** The bar's tooltip, e.g. `attempt 2`. */
   title: string;
 }
 
-/** One row. */
 export interface GanttRow {
   id: string;
   label: string;
@@ -26,12 +25,12 @@ export interface GanttRow {
   bars: GanttBar[];
 }
 
-/** What it does. */
+/** Options and callbacks. */
 export interface GanttOptions {
-  /** What is shown, for those who do not see it. */
+  /** The label for screen readers. */
   label: string;
   rows: GanttRow[];
-  /** A row was opened by a click or Enter. */
+  /** Called when a row is opened by a click or Enter. */
   onOpen?: (id: string) => void;
 }
 
@@ -77,13 +76,13 @@ export class Gantt {
     this.#soon();
   }
 
-  /** Shows all of the time. */
+  /** Shows the whole time range. */
   fit(): void {
     this.#zoomed = false;
     this.#soon();
   }
 
-  /** Takes the chart out of its box. */
+  /** Removes the chart from its box. */
   destroy(): void {
     this.#watch.disconnect();
     clearInterval(this.#clock);

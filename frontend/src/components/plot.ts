@@ -1,47 +1,45 @@
-//! A line plot of metrics over steps or time. uPlot draws it; the values under the pointer, or under the arrow keys,
-//! stand in the legend.
+//! A line plot of metrics over steps or time, rendered by uPlot. The legend shows the values at the pointer,
+//! or at the position moved with the arrow keys.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../core/dom";
 import { language, t } from "../core/texts";
 
-/** One line. */
 export interface PlotSeries {
   label: string;
-  /** Steps, or seconds since the epoch when the axis is time; ascending. */
+  /** Steps, or seconds since the epoch on a time axis; ascending. */
   x: number[];
-  /** Null where there is no value. */
+  /** Null for missing values. */
   y: (number | null)[];
-  /** Whether it is what others are compared with, not something measured. */
+  /** Whether it is a reference line, not a measurement. */
   dashed?: boolean;
-  /** Whether a dashed line has dots instead, to be told from another one. */
+  /** Whether a dashed line is dotted instead, to distinguish it from another one. */
   dotted?: boolean;
   /** Whether a value holds until the next one. */
   stepped?: boolean;
-  /** Single points that stand out, and no line. */
+  /** Single highlighted points without a line. */
   marks?: boolean;
 }
 
-/** What is plotted. */
 export interface PlotOptions {
   title: string;
   series: PlotSeries[];
-  /** What the x axis counts. */
+  /** The unit of the x axis. */
   axis?: "step" | "time";
-  /** What a step is called. */
+  /** The name of a step. */
   steps?: string;
-  /** Pixels. */
+  /** In pixels. */
   height?: number;
-  /** The y axis begins here, or lower where there are lower values. */
+  /** The lower bound of the y axis, unless there are lower values. */
   least?: number;
-  /** Whether a line is broken where it has no value. */
+  /** Whether missing values interrupt a line. */
   gaps?: boolean;
 }
 
 const COLOURS = 6;
 
-/** Steps and attempts are counted: between two of them there is nothing. */
+/** Steps and attempts are integers: ticks have no fractions. */
 const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /** A plot; `box` gets the class `plot`. */
@@ -68,7 +66,7 @@ export class Plot {
     this.#watch.observe(box);
   }
 
-  /** Replaces the lines; when they are the same ones with more values, the plot stays where it is. */
+  /** Replaces the series; if only values were added, the zoom is kept. */
   update(series: PlotSeries[]): void {
     const same = series.length === this.#series.length && series.every((one, index) => one.label === this.#series[index]?.label);
     this.#series = series;
@@ -77,7 +75,7 @@ export class Plot {
     this.#describe();
   }
 
-  /** Takes the plot out of its box. */
+  /** Removes the plot from its box. */
   destroy(): void {
     this.#watch.disconnect();
     matchMedia("(prefers-color-scheme: dark)").removeEventListener("change", this.#scheme);
@@ -110,7 +108,7 @@ export class Plot {
       // Lines of the same colour differ by their dashes.
       ...(index >= COLOURS || dashed ? { dash: dotted ? [2, 4] : [6, 3] } : {}),
       ...(stepped && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}),
-      // A single point has no dashes to be seen by.
+      // A single point would show no dashes.
       points: marks ? { show: true, size: 11, width: 2 } : { show: x.length === 1 || (x.length <= 30 && !dashed), size: dashed ? 9 : 5 },
       spanGaps: this.#options.gaps !== true,
       value: (_plot, value: number | null | undefined) => (value == null ? "–" : number(value)),
@@ -167,7 +165,7 @@ function number(value: number): string {
   return new Intl.NumberFormat(language(), { maximumSignificantDigits: 5, notation }).format(value);
 }
 
-// A canvas does not know custom properties; an element's own colour is always a plain one.
+// A canvas does not resolve custom properties, but an element's computed colour is always plain.
 function resolve(box: HTMLElement, name: string): string {
   const probe = h("span");
   probe.style.color = `var(${name})`;

@@ -1,22 +1,21 @@
-//! Small pictures in a table: the last runs as bars (height: how long, colour: how it ended), a metric as a line.
+//! Sparklines in tables: recent runs as bars (height: duration, colour: result), a metric as a line.
 
 import { all, h, s } from "../core/dom";
 import { stateWord, t } from "../core/texts";
 import { duration } from "../core/time";
 
-/** One run of a spark line. */
 export interface SparkRun {
   id: string;
   state: string;
-  /** How long it took; null while that is not known. */
+  /** The duration; null while it is unknown. */
   seconds: number | null;
 }
 
 const BAR = { width: 7, gap: 2, height: 22, least: 4 };
-/** How many runs have room. */
+/** The maximum number of bars. */
 export const SPARK_RUNS = 12;
 
-/** The last runs, the newest at the right. Each leads to its run. */
+/** The recent runs, newest at the right. Each links to its run. */
 export function sparkRuns(runs: SparkRun[]): HTMLElement {
   const last = runs.slice(-SPARK_RUNS);
   const longest = Math.max(1, ...last.map((run) => run.seconds ?? 0));
@@ -31,7 +30,7 @@ export function sparkRuns(runs: SparkRun[]): HTMLElement {
   return h("span", { class: "spark-runs", role: "group", "aria-label": t("common.last-runs") }, ...links);
 }
 
-/** Fills every `[data-spark-runs]` (JSON: SparkRun[], oldest first); the element has its size before that. */
+/** Fills every `[data-spark-runs]` (JSON: SparkRun[], oldest first), whose size is reserved before. */
 export function paintSparks(inside: ParentNode = document): void {
   for (const place of all("[data-spark-runs]", inside)) {
     place.replaceChildren(sparkRuns(JSON.parse(place.dataset["sparkRuns"] ?? "[]") as SparkRun[]));

@@ -1,14 +1,14 @@
-//! Amounts of what jobs hold, as they stand in a sentence.
+//! Formats resource amounts in sentences.
 
 import { t } from "./texts";
 import { bytes } from "./time";
 
-/** The number alone: `7`, `0.5`, `2.0 GiB`. Cores and pieces come as numbers, memory as bytes. */
+/** The number alone: `7`, `0.5`, `2.0 GiB`. CPUs and devices are numbers, memory is in bytes. */
 export function plainAmount(resource: string, amount: number): string {
   return resource === "memory" ? bytes(amount) : String(Number(amount.toFixed(2)));
 }
 
-/** With what it is of: `7 CPU`, `1 GPU`, `8 H100 GPUs`, `2.0 GiB of memory`. */
+/** With its unit: `7 CPU`, `1 GPU`, `8 H100 GPUs`, `2.0 GiB of memory`. */
 export function amountOf(resource: string, amount: number): string {
   const n = plainAmount(resource, amount);
   switch (resource) {

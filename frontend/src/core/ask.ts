@@ -1,29 +1,29 @@
-//! Dialogs that ask for something.
+//! Form dialogs.
 
 import { openDialog } from "./dialog";
 import { h } from "./dom";
 import { onSubmit } from "./form";
 import { t } from "./texts";
 
-/** What a form in a dialog is made of. */
+/** The content of a form dialog. */
 export interface Asked {
   title: string;
   fields: HTMLElement[];
-  /** The word on its button, a verb. */
+  /** The label of its button, a verb. */
   action: string;
-  /** Sends it; what it throws is shown at the fields, and the dialog stays. */
+  /** Sends the form; errors are shown at the fields, and the dialog stays open. */
   send: (data: FormData) => Promise<void>;
 }
 
 let count = 0;
 
-/** Opens a form in a dialog; it closes when what it sends is accepted. */
+/** Opens a form dialog, which closes once the form is accepted. */
 export function ask(asked: Asked): void {
   count += 1;
   const id = `form-${count}`;
   const form = h("form", { class: "form", id }, ...asked.fields);
   const no = h("button", { class: "button", type: "button" }, t("common.cancel"));
-  // The buttons stand below the form, and belong to it by its id.
+  // The buttons are outside the form, and belong to it by its id.
   const yes = h("button", { class: "button primary", type: "submit", form: id }, asked.action);
   const dialog = openDialog({ title: asked.title, body: [form], actions: [no, yes] });
   no.addEventListener("click", () => { dialog.close(); });

@@ -1,10 +1,10 @@
-//! Buttons that copy: `data-copy` has the text, or is empty beside a <pre>.
+//! Copy buttons: `data-copy` has the text, or is empty beside a <pre>.
 
 import { around, icon } from "./dom";
 import { t } from "./texts";
 import { toast } from "./toast";
 
-/** Makes every such button of the page work. */
+/** Activates every copy button of the page. */
 export function watchCopies(): void {
   document.addEventListener("click", (event) => {
     const button = around(event, "[data-copy]");
@@ -19,7 +19,7 @@ async function copyBy(button: HTMLElement): Promise<void> {
     button.querySelector(".icon")?.replaceWith(icon("check"));
     setTimeout(() => button.querySelector(".icon")?.replaceWith(icon("copy")), 1500);
   } catch {
-    // A page that is not on HTTPS or localhost has no clipboard.
+    // Without HTTPS or localhost, the page has no clipboard access.
     toast(t("common.copy-failed"), "error");
   }
 }

@@ -1,20 +1,20 @@
-//! Dialogs: the browser's own <dialog> keeps the focus inside and gives it back.
+//! Dialogs: the native <dialog> traps and restores the focus.
 
 import { h, icon } from "./dom";
 import { t } from "./texts";
 
-/** What a dialog is made of. */
+/** The content of a dialog. */
 export interface DialogParts {
   title: string;
   body: Node[];
-  /** Buttons of the foot; the last is the one that does it. */
+  /** The buttons; the last is the primary one. */
   actions?: HTMLElement[];
   large?: boolean;
 }
 
 let count = 0;
 
-/** Opens a dialog and returns it; it leaves the page when it is closed. */
+/** Opens and returns a dialog, which is removed when it is closed. */
 export function openDialog(parts: DialogParts): HTMLDialogElement {
   count += 1;
   const id = `dialog-${count}`;
@@ -33,22 +33,22 @@ export function openDialog(parts: DialogParts): HTMLDialogElement {
   return dialog;
 }
 
-/** What is asked before something is done that cannot be undone. */
+/** The confirmation of an irreversible action. */
 export interface Question {
   title: string;
   text: string;
-  /** The word on the button, a verb. */
+  /** The label of the button, a verb. */
   action: string;
   danger?: boolean;
-  /** What has to be typed first, e.g. the name of what is deleted. */
+  /** Text that must be typed first, e.g. the name of the deleted object. */
   typed?: string;
-  /** What more is asked for. */
+  /** An additional field. */
   field?: HTMLElement;
-  /** What of it must be filled in. */
+  /** The part of it that is required. */
   needs?: HTMLTextAreaElement;
 }
 
-/** Asks; resolves to whether somebody said yes. */
+/** Opens the dialog; resolves to whether the user confirmed. */
 export function confirm(question: Question): Promise<boolean> {
   return new Promise((resolve) => {
     const look = question.danger ? "button danger primary" : "button primary";

@@ -1,4 +1,4 @@
-//! Elements are built here and nowhere from markup: what people wrote can only ever become text.
+//! Creates elements only here, and never from markup: user input can only become text.
 
 type Child = Node | string | number | false | null | undefined;
 type Listener = (event: never) => void;
@@ -20,7 +20,10 @@ function asNode(child: Exclude<Child, false | null | undefined>): Node {
   return child instanceof Node ? child : document.createTextNode(String(child));
 }
 
-/** An HTML element: `h("button", {class: "button", onclick: save}, "Save")`. A false, null or undefined value is left out. */
+/**
+ * An HTML element: `h("button", {class: "button", onclick: save}, "Save")`. False, null and undefined values
+ * are omitted.
+ */
 export function h<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Record<string, Value> = {},
@@ -29,7 +32,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return fill(document.createElement(name), attributes, children);
 }
 
-/** An SVG element, in the same way. */
+/** An SVG element, like `h`. */
 export function s<K extends keyof SVGElementTagNameMap>(
   name: K,
   attributes: Record<string, Value> = {},
@@ -38,37 +41,36 @@ export function s<K extends keyof SVGElementTagNameMap>(
   return fill(document.createElementNS(SVG, name), attributes, children);
 }
 
-/** A picture of templates/icons.svg; 16 px, decoration only. */
+/** An icon of templates/icons.svg; 16 px, decorative only. */
 export function icon(name: string): SVGSVGElement {
   return s("svg", { class: "icon", "aria-hidden": "true" }, s("use", { href: `#i-${name}` }));
 }
 
-/** The element of this selector; throws when the page has none, because the page and its script belong together. */
+/** The element of this selector; throws if it is missing, because the page and its script belong together. */
 export function need<E extends Element = HTMLElement>(selector: string, inside: ParentNode = document): E {
   const found = inside.querySelector<E>(selector);
   if (!found) throw new Error(`the page has no ${selector}`);
   return found;
 }
 
-/** Every element of this selector. */
 export function all<E extends Element = HTMLElement>(selector: string, inside: ParentNode = document): E[] {
   return [...inside.querySelectorAll<E>(selector)];
 }
 
-/** The nearest element around the target of an event that the selector names. */
+/** The closest ancestor of an event's target that matches the selector. */
 export function around(event: Event, selector: string): HTMLElement | null {
   return event.target instanceof Element ? event.target.closest<HTMLElement>(selector) : null;
 }
 
 /**
- * Gives an element the focus once it is on the page: `ref={focused}`. The browser's own `autofocus` counts for what is
- * there when the page is loaded.
+ * Focuses an element once it is rendered: `ref={focused}`. The browser's own `autofocus` only works on page
+ * load.
  */
 export function focused(element: HTMLElement | null): void {
   element?.focus();
 }
 
-/** The JSON that the page carries in `<script type="application/json" id="…">`, typed by who reads it. */
+/** The JSON in the page's `<script type="application/json" id="…">`; the caller casts it. */
 export function carried(id: string): unknown {
   return JSON.parse(need(`#${id}`).textContent);
 }

@@ -1,6 +1,6 @@
-//! Fields for files: what was chosen is said in our words.
+//! File inputs with localized labels.
 
-/** Makes every such field of the page say the name of its file. */
+/** Makes every file input of the page show its file's name. */
 export function watchFiles(): void {
   document.addEventListener("change", (event) => {
     const input = event.target;

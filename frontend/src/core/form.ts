@@ -1,10 +1,10 @@
-//! Forms that send JSON: the button is busy meanwhile, and each mistake appears at its field.
+//! Forms that send JSON: the button is busy meanwhile, and each error appears at its field.
 
 import { ApiProblem } from "../api/problem";
 import { h, icon } from "./dom";
 import { toast } from "./toast";
 
-/** Runs `send` when the form is submitted; problems of the answer are shown in the form. */
+/** Calls `send` when the form is submitted, and shows the response's problems in the form. */
 export function onSubmit(form: HTMLFormElement, send: (data: FormData) => Promise<void>): void {
   form.noValidate = true;
   form.addEventListener("submit", (event) => {
@@ -14,7 +14,7 @@ export function onSubmit(form: HTMLFormElement, send: (data: FormData) => Promis
 }
 
 async function submit(form: HTMLFormElement, send: (data: FormData) => Promise<void>): Promise<void> {
-  // In a dialog it stands below the form. Who clicks twice means it once.
+  // In a dialog the button is outside the form. A double click must submit only once.
   const button = [...form.elements].find((one) => one instanceof HTMLButtonElement && one.type === "submit");
   if (button?.ariaBusy === "true") return;
   clearProblems(form);
@@ -31,7 +31,7 @@ export async function busy(button: Element | null | undefined, work: () => Promi
   }
 }
 
-/** Runs something that calls the API outside a form; a problem becomes a toast. */
+/** Calls the API outside a form; an error becomes a toast. */
 export async function trying(work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -49,16 +49,19 @@ async function showing(form: HTMLFormElement, work: () => Promise<void>): Promis
   }
 }
 
-/** Takes the mistakes of the last attempt away. */
+/** Removes the errors of the last attempt. */
 export function clearProblems(form: HTMLElement): void {
   for (const old of form.querySelectorAll(".field-error, .form-problem")) old.remove();
   for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
 }
 
-/** Shows each problem at the field that its path names (its longest `data-field` suffix), the rest above the form. */
+/**
+ * Shows each problem at the field that its path names (its longest `data-field` suffix), the rest above the
+ * form.
+ */
 export function showProblem(form: HTMLElement, problem: ApiProblem): void {
   const rest: string[] = [];
-  // What was refused is refused for its errors: a warning beside them is nothing that has to be mended.
+  // Only errors cause a rejection: warnings beside them need not be fixed.
   const errors = problem.problems.filter((one) => one.severity === "error");
   for (const one of errors.length > 0 ? errors : problem.problems) {
     const field = fieldOf(form, one.path);

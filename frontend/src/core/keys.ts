@@ -1,8 +1,8 @@
-//! Shortcuts of a page. They are silent while somebody types, and with Ctrl, Alt or Meta held.
+//! Page shortcuts. They are inactive while the user types, and with Ctrl, Alt or Meta.
 
 /**
- * Calls what belongs to a key; returns how to stop. The key is KeyboardEvent.key, e.g. `/` or `g`. With `inside`, only
- * while the focus is in that element.
+ * Registers key handlers. Returns the unsubscribe function. The key is KeyboardEvent.key, e.g. `/` or `g`.
+ * With `inside`, only while the focus is in that element.
  */
 export function onKeys(actions: Record<string, (event: KeyboardEvent) => void>, inside: Document | HTMLElement = document): () => void {
   const listener = (event: KeyboardEvent) => {

@@ -1,25 +1,25 @@
-//! Server-sent events that go on after a lost connection, from where they were.
+//! Server-sent events that resume after a lost connection.
 
 import { need } from "./dom";
 
-/** A stream of events. */
+/** An event stream. */
 export interface Live {
   close(): void;
 }
 
-/** What is done with events. */
+/** Event handlers. */
 export interface LiveOptions {
-  /** The names of events, each with what is done with its data (parsed JSON). */
+  /** Handlers by event name; they get the data as parsed JSON. */
   on: Record<string, (data: unknown, id: string) => void>;
-  /** Called when the stream is back: what was missed is in its replay, or has to be read again. */
+  /** Called on reconnection: missed events are in the replay, or must be read again. */
   onReturn?: () => void;
-  /** Called when the server says that the stream has ended (an event `end`). */
+  /** Called when the server ends the stream (an event `end`). */
   onEnd?: () => void;
 }
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
-// A short interruption, such as a server that is restarted, is not worth a note.
+// Short interruptions, such as a server restart, are not shown.
 const NOTE_AFTER_MS = 1500;
 
 const lost = new Set<object>();
@@ -28,7 +28,10 @@ function note(): void {
   need("#connection").hidden = lost.size === 0;
 }
 
-/** Opens the stream at `path`. The browser resends Last-Event-ID itself; after its own give-up, `last_event_id` does. */
+/**
+ * Opens the stream at `path`. The browser resends Last-Event-ID itself; once it has given up, `last_event_id`
+ * is sent.
+ */
 export function live(path: string, options: LiveOptions): Live {
   const stream = new Stream(path, options);
   stream.open();

@@ -1,8 +1,9 @@
-//! Menus are <details data-menu>: they close by Escape, by a click elsewhere and when another opens; arrows move inside.
+//! Menus are <details data-menu>: Escape, a click outside and another menu close them; arrows navigate
+//! inside.
 
 import { all, around } from "./dom";
 
-/** Makes every menu of the page behave; also of menus that are added later. */
+/** Activates every menu of the page, including those added later. */
 export function watchMenus(): void {
   document.addEventListener("toggle", (event) => {
     const menu = event.target;

@@ -1,9 +1,8 @@
-//! <details> whose inside is read when somebody opens them, also those that are added later, or were opened before the
-//! page's scripts ran.
+//! <details> with lazily loaded content, including those added later or opened before the page's scripts ran.
 
-/** Calls `act` each time that a <details data-NAME> is opened. */
+/** Calls `act` each time a <details data-NAME> is opened. */
 export function whenOpened(name: string, act: (box: HTMLDetailsElement) => void): void {
-  // The event of what was opened just before this may still come.
+  // The event of one opened just before may still arrive.
   const known = new WeakSet<HTMLDetailsElement>();
   const look = (box: HTMLDetailsElement): void => {
     if (!box.open) known.delete(box);

@@ -1,8 +1,8 @@
-//! A sentence of the server in which words between backticks are code.
+//! Server messages, in which words between backticks are code.
 
 import { h } from "./dom";
 
-/** What the sentence becomes, to be put into an element. */
+/** The message as nodes to insert into an element. */
 export function prose(sentence: string): (Node | string)[] {
   return sentence.split("`").map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part));
 }

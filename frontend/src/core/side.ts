@@ -1,9 +1,9 @@
-//! The navigation on small screens, and signing out.
+//! The navigation on small screens, and sign-out.
 
 import { request } from "../api/client";
 import { around } from "./dom";
 
-/** Makes the side bar behave. */
+/** Activates the side bar. */
 export function watchSide(): void {
   const side = document.querySelector<HTMLElement>("#side");
   const toggle = side?.querySelector<HTMLButtonElement>(".side-toggle");

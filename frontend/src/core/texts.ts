@@ -1,4 +1,4 @@
-//! What people read, in the language of the page. The build puts in the texts that scripts name literally.
+//! User-facing texts in the page's language. The build includes the texts that scripts name literally.
 
 let texts: Record<string, string> = {};
 
@@ -7,7 +7,10 @@ export function language(): "en" | "zh" {
   return document.documentElement.lang.startsWith("zh") ? "zh" : "en";
 }
 
-/** Loads the texts. main.ts awaits it before a page's module starts, so `t` may be used anywhere but at a module's top level. */
+/**
+ * Loads the texts. main.ts awaits it before a page's module starts, so `t` works anywhere but at a module's
+ * top level.
+ */
 export async function loadTexts(): Promise<void> {
   const module = language() === "zh" ? await import("virtual:texts/zh") : await import("virtual:texts/en");
   texts = { ...texts, ...module.default };
@@ -19,21 +22,21 @@ const LATER = {
   form: { en: () => import("virtual:texts/en/form"), zh: () => import("virtual:texts/zh/form") },
 };
 
-/** Loads texts that not every page needs; await it before anything is shown that has them. Others may load meanwhile. */
+/** Loads texts that not every page needs; await it before showing them. Other sets may load meanwhile. */
 export async function moreTexts(set: keyof typeof LATER): Promise<void> {
   const module = await LATER[set][language()]();
   texts = { ...texts, ...module.default };
 }
 
 /**
- * The text of a key, `t(key, {n: 3})`; the key itself when there is none. A key that is not written right
- * behind `t(` must carry the comment `text` before it, which is how the build finds it.
+ * The text of a key, `t(key, {n: 3})`; the key itself if it is missing. A key that does not directly follow
+ * `t(` must have the comment `text` before it, which is how the build finds it.
  */
 export function t(key: string, values: Record<string, string | number> = {}): string {
   return withValues(texts[key] ?? key, values);
 }
 
-/** Puts values in the places `{name}` of a text; `{name|one|many}` becomes the form that the value takes. */
+/** Replaces the placeholders `{name}` of a text; `{name|one|many}` becomes the plural form for the value. */
 export function withValues(text: string, values: Record<string, string | number>): string {
   return text.replace(/\{([a-z_]+)(?:\|([^|}]*)\|([^|}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
     const value = values[name];
@@ -63,7 +66,7 @@ const STATES: Record<string, string> = {
   reused: /* text */ "common.state-reused",
 };
 
-/** The word for a state. */
+/** The label of a state. */
 export function stateWord(state: string): string {
   const key = STATES[state];
   return key ? t(key) : state;

@@ -1,6 +1,6 @@
-//! Whether the page is light or dark, as far as scripts must know.
+//! Theme changes that scripts must handle.
 
-/** Calls when the theme may have changed; returns how to stop. */
+/** Subscribes to possible theme changes. Returns the unsubscribe function. */
 export function onTheme(changed: () => void): () => void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", changed);

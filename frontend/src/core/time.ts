@@ -1,10 +1,10 @@
-//! Moments and durations as people read them.
+//! Formats times, durations and sizes.
 
 import { language, t } from "./texts";
 
 const DAY = 86_400;
 
-/** Units of what is past or coming, in seconds. */
+/** Units for the past and the future, in seconds. */
 const UNITS: [size: number, past: string, coming: string][] = [
   [31_557_600, /* text */ "common.past-year", /* text */ "common.coming-year"],
   [2_629_800, /* text */ "common.past-month", /* text */ "common.coming-month"],
@@ -15,8 +15,8 @@ const UNITS: [size: number, past: string, coming: string][] = [
 ];
 
 /**
- * `just now`, `3 min ago`, `in 40 days`, as the server writes it (`show::relative`). Seconds are negative for the
- * past. Days are counted up to ninety: that says more of a term than a month does.
+ * `just now`, `3 min ago`, `in 40 days`, in the server's format (`show::relative`). Seconds are negative for
+ * the past. Up to ninety days are shown in days, which is more precise than months.
  */
 export function relative(seconds: number): string {
   const away = Math.trunc(Math.abs(seconds));
@@ -39,7 +39,7 @@ export function duration(seconds: number): string {
   return `${Math.floor(whole / 86_400)} d ${two(Math.floor((whole % 86_400) / 3600))} h`;
 }
 
-/** `1 minute`, `45 minutes`, `3 hours`, as the server writes it (`show::about`): of what nobody knows exactly, rounded up. */
+/** `1 minute`, `45 minutes`, `3 hours`, in the server's format (`show::about`): for estimates, rounded up. */
 export function about(seconds: number): string {
   const minutes = Math.max(1, Math.ceil(Math.floor(seconds) / 60));
   if (minutes < 120) return t("common.about-minute", { n: minutes });
@@ -55,12 +55,12 @@ export function bytes(amount: number): string {
   return `${power === 0 ? String(Math.round(value)) : value.toFixed(value < 10 ? 1 : 0)} ${units[power] ?? "B"}`;
 }
 
-/** The exact moment in the reader's language and time zone. */
+/** The exact time in the user's language and time zone. */
 export function exact(moment: Date, lang: string): string {
   return new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium" }).format(moment);
 }
 
-/** Words of the elements inside: `time[data-moment]`, `[data-since]`. */
+/** Updates the elements inside: `time[data-moment]`, `[data-since]`. */
 export function paintTimes(inside: ParentNode = document): void {
   const now = Date.now();
   const lang = language();
@@ -75,12 +75,12 @@ export function paintTimes(inside: ParentNode = document): void {
   }
 }
 
-// Only what changes is written: a selection in the text survives, and nobody is told the same twice.
+// Only writes changes: this keeps text selections, and avoids repeated announcements.
 function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Keeps the page's times true, once a second while somebody looks. */
+/** Updates the page's times once a second while the page is visible. */
 export function tick(): void {
   paintTimes();
   setInterval(() => {

@@ -1,11 +1,11 @@
-//! Short answers to what somebody just did, at the edge of the page.
+//! Toasts: short feedback at the edge of the page.
 
 import { h, icon, need } from "./dom";
 import { t } from "./texts";
 
 const SHOWN_MS = 6000;
 
-/** Says that something worked (`good`) or did not (`error`, which stays until it is closed). */
+/** Reports success (`good`) or failure (`error`, which stays until it is closed). */
 export function toast(message: string, kind: "good" | "error" = "good"): void {
   const close = h("button", { class: "button quiet icon-only small", type: "button", "aria-label": t("common.close") }, icon("close"));
   const note = h("div", { class: "toast", "data-kind": kind }, icon(kind === "good" ? "check" : "error"), h("p", {}, message), close);
@@ -16,12 +16,12 @@ export function toast(message: string, kind: "good" | "error" = "good"): void {
 
 const KEPT = "cubeloom.toast";
 
-/** Says it on the page that is opened next. */
+/** Shows it on the next page. */
 export function toastLater(message: string): void {
   sessionStorage.setItem(KEPT, message);
 }
 
-/** Says what the page before left. */
+/** Shows the previous page's message. */
 export function showKept(): void {
   const message = sessionStorage.getItem(KEPT);
   if (message === null) return;

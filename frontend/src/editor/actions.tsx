@@ -1,10 +1,10 @@
-//! The menus at the end of the bar.
+//! The menus at the end of the toolbar.
 
 import { MoreMenu } from "./more-menu";
 import { RunMenu } from "./run-menu";
 import type { Session } from "./session";
 
-/** Files and more, and running. */
+/** The file menu and the run button. */
 export function Actions({ session }: { session: Session }) {
   return (
     <div className="ed-actions">

@@ -1,4 +1,4 @@
-//! The editor's page: a bar above, and below it the canvas or the text between two panels.
+//! The editor's page: a toolbar, and below it the canvas or the text between two panels.
 
 import { lazy, Suspense, useEffect } from "react";
 import { moreTexts } from "../core/texts";
@@ -17,12 +17,11 @@ const LogDrawer = lazy(async () => {
   return { default: drawer };
 });
 
-/** The whole page. */
 export function App({ session, back }: { session: Session; back: string }) {
   useEffect(() => {
     const stops = [watchProblems, watchLeaving, watchKeys].map((watch) => watch(session));
     surroundings(session);
-    // What nobody waits for comes after what is seen.
+    // Background work starts after the visible parts.
     void import("./background").then(({ watchAll }) => { stops.push(watchAll(session)); });
     return () => { for (const stop of stops) stop(); };
   }, [session]);
@@ -41,7 +40,7 @@ export function App({ session, back }: { session: Session; back: string }) {
   );
 }
 
-/** The log of a task, while one is open. */
+/** The log of a task, while it is open. */
 function Log({ session }: { session: Session }) {
   const open = useCell(session.cell, (state) => state.log !== null && state.run !== null);
   return open ? <Suspense><LogDrawer session={session} /></Suspense> : null;
@@ -56,7 +55,7 @@ function surroundings(session: Session): void {
   }
 }
 
-/** Leaving with unsaved work asks. */
+/** Asks before leaving with unsaved changes. */
 function watchLeaving(session: Session): () => void {
   const ask = (event: BeforeUnloadEvent) => {
     if (session.dirty) event.preventDefault();
@@ -65,7 +64,7 @@ function watchLeaving(session: Session): () => void {
   return () => { window.removeEventListener("beforeunload", ask); };
 }
 
-/** Ctrl+S saves, wherever the focus is; the rest are the canvas' own keys. */
+/** Ctrl+S saves, wherever the focus is; all other shortcuts are the canvas's. */
 function watchKeys(session: Session): () => void {
   const listen = (event: KeyboardEvent) => {
     if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey) || event.altKey || event.defaultPrevented) return;

@@ -1,4 +1,4 @@
-//! The stored pipeline as an Argo Workflow, for those who leave, with what that cannot say.
+//! Exports the stored pipeline as an Argo Workflow, with a list of unsupported features.
 
 import { request } from "../api/client";
 import { openDialog } from "../core/dialog";
@@ -9,7 +9,7 @@ import { storedFirst } from "./save";
 import type { Session } from "./session";
 import { hand } from "./transfer";
 
-/** Hands it over as a file, and lists what was not carried over. */
+/** Downloads it as a file, and lists what was not exported. */
 export async function exportArgo(session: Session): Promise<void> {
   const question = { title: t("editor.run-save"), text: t("editor.export-save-text"), action: t("editor.export-save-action") };
   if (!(await storedFirst(session, question))) return;

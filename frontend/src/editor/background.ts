@@ -1,4 +1,4 @@
-//! What goes on beside editing: other people, drafts, files that are dropped, the run that the address names.
+//! Background work of the editor: other users, drafts, dropped files, the run in the URL.
 
 import { draftOf, keepDrafts } from "./drafts";
 import { watchOutlook } from "./outlook";
@@ -7,7 +7,7 @@ import { followAddress } from "./run";
 import type { Session } from "./session";
 import { watchDrops } from "./transfer";
 
-/** Begins all of it. Returns how to stop. */
+/** Starts all of it. Returns the stop function. */
 export function watchAll(session: Session): () => void {
   session.cell.set({ draft: draftOf(session) });
   const stops = [watchPeers, watchDrops, keepDrafts, followAddress, watchOutlook].map((watch) => watch(session));

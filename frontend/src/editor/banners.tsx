@@ -1,4 +1,4 @@
-//! What somebody should know before going on, one line each: a broken text, a newer version, a draft, a comparison.
+//! Banners, one line each: unreadable text, a newer version, a draft, a comparison.
 
 import type { ReactNode } from "react";
 import { trying } from "../core/form";
@@ -11,7 +11,7 @@ import { unseen, type Newer } from "./peers";
 import type { Session } from "./session";
 import { readVersion, rebase, takeOver } from "./versions";
 
-/** All that are to be shown. */
+/** All visible banners. */
 export function Banners({ session }: { session: Session }) {
   const state = useCell(session.cell, (present) => present);
   const newer = unseen(state);
@@ -53,7 +53,7 @@ function Broken({ session }: { session: Session }) {
   return <Banner kind="error" text={text} actions={[[t("editor.broken-back"), () => { session.mend(); }]]} />;
 }
 
-/** Somebody else has saved. */
+/** Another user has saved. */
 function SavedByOther({ session, newer }: { session: Session; newer: Newer }) {
   const { user, version } = newer;
   const message = newer.message === "" ? "" : ` “${newer.message}”`;
@@ -77,7 +77,7 @@ function SavedByOther({ session, newer }: { session: Session; newer: Newer }) {
   return <Banner kind="warning" text={<>{t("editor.newer", { user, version })}{message}</>} actions={actions} />;
 }
 
-/** Unsaved work of an earlier visit. */
+/** Unsaved changes of an earlier visit. */
 function Offered({ session, draft }: { session: Session; draft: NonNullable<Session["state"]["draft"]> }) {
   const when = exact(new Date(draft.at), language());
   const drop = () => {
@@ -93,7 +93,7 @@ function Offered({ session, draft }: { session: Session; draft: NonNullable<Sess
   );
 }
 
-/** The canvas shows what differs from a version. */
+/** The canvas shows the differences from a version. */
 function Compared({ session, version }: { session: Session; version: number }) {
   const end = () => {
     session.store.set({ against: null });

@@ -1,4 +1,4 @@
-//! The bar above: where one is, whether it is saved, undo and redo, problems, the panels, running, saving.
+//! The toolbar: breadcrumbs, save state, undo and redo, problems, panels, run, save.
 
 import { lazy, Suspense } from "react";
 import { t } from "../core/texts";
@@ -11,7 +11,6 @@ import { useEditor } from "./store";
 
 const Actions = lazy(async () => ({ default: (await import("./actions")).Actions }));
 
-/** The bar. */
 export function Bar({ session, back }: { session: Session; back: string }) {
   const readOnly = session.readOnly;
   return (
@@ -31,7 +30,7 @@ export function Bar({ session, back }: { session: Session; back: string }) {
   );
 }
 
-/** The project, the pipeline, and what of it is stored. */
+/** The project, the pipeline, and its save state. */
 function Name({ session }: { session: Session }) {
   const name = useEditor(session.store, (state) => state.document.name);
   const stored = useCell(session.cell, (state) => state.stored);
@@ -45,7 +44,7 @@ function Name({ session }: { session: Session }) {
 }
 
 function Saved({ session }: { session: Session }) {
-  // The document, what is stored and the text decide together.
+  // The state depends on the document, the stored version and the text.
   useEditor(session.store, (state) => state.document);
   const { stored, saving } = useCell(session.cell, (state) => state);
   const version = stored ? t("editor.version", { version: stored.version }) : t("editor.not-stored");
@@ -57,7 +56,7 @@ function Saved({ session }: { session: Session }) {
   );
 }
 
-/** Undo and redo, which say what they take back. */
+/** Undo and redo, with the names of their steps. */
 function Steps({ session }: { session: Session }) {
   const { store } = session;
   useEditor(store, (state) => state.document);

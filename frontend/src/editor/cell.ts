@@ -1,8 +1,8 @@
-//! A value that components read and are told of when it changes: for what is no part of the document.
+//! An observable value for components: for state outside of the document.
 
 import { useSyncExternalStore } from "react";
 
-/** Holds an object that is replaced, never changed. */
+/** Holds an immutable object, which changes replace. */
 export class Cell<T extends object> {
   #value: T;
   readonly #listeners = new Set<() => void>();
@@ -15,7 +15,6 @@ export class Cell<T extends object> {
     return this.#value;
   }
 
-  /** Replaces parts of it. */
   set(parts: Partial<T>): void {
     this.#value = { ...this.#value, ...parts };
     for (const listener of this.#listeners) listener();
@@ -27,7 +26,7 @@ export class Cell<T extends object> {
   };
 }
 
-/** A part of a cell, in a component. `part` gives the same object until it has changed. */
+/** Selects a part of a cell in a component. `part` must return the same object until it changes. */
 export function useCell<T extends object, P>(cell: Cell<T>, part: (value: T) => P): P {
   return useSyncExternalStore(cell.subscribe, () => part(cell.value));
 }

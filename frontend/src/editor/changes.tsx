@@ -1,4 +1,4 @@
-//! What differs between a version and the present document, task by task; each line leads to its task.
+//! The differences between a version and the current document, by task; each line selects its task.
 
 import { useMemo } from "react";
 import { t } from "../core/texts";
@@ -8,7 +8,6 @@ import { written } from "./reconcile";
 import type { Session } from "./session";
 import { useEditor } from "./store";
 
-/** The list. */
 export function Changes({ session, before }: { session: Session; before: PipelineDocument }) {
   const document = useEditor(session.store, (state) => state.document);
   const found = useMemo(() => difference(before, document), [before, document]);
@@ -38,7 +37,7 @@ const WORDS = {
   changed: /* text */ "editor.changed",
 };
 
-/** The sign is for the eye, the word for who does not see it. */
+/** An icon, with its label for screen readers. */
 function Mark({ kind }: { kind: keyof typeof SIGNS }) {
   return <span className="ed-change-mark" data-kind={kind} title={t(WORDS[kind])}><span aria-hidden="true">{SIGNS[kind]}</span><span className="visually-hidden">{t(WORDS[kind])}</span></span>;
 }

@@ -1,4 +1,4 @@
-//! Unsaved work, kept in this browser until it is saved: a closed window or a crash loses nothing.
+//! Drafts: unsaved changes in this browser's storage, so that a closed window or a crash loses nothing.
 
 import type { PipelineDocument } from "../graph/document";
 import { equal } from "../graph/equal";
@@ -9,14 +9,13 @@ import { readVersion, rebase } from "./versions";
 const WAIT_MS = 800;
 const PREFIX = "cubeloom.draft.";
 
-/** What is kept. */
 export interface Draft {
-  /** The version that it began from; absent of a pipeline that was never stored. */
+  /** The version that it is based on; absent for a pipeline that was never stored. */
   readonly version?: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly document: PipelineDocument;
-  /** The text, where it is known. */
+  /** The text, if known. */
   readonly text?: string;
 }
 
@@ -24,7 +23,7 @@ function keyOf(session: Session): string {
   return `${PREFIX}${session.user}/${session.project}/${session.state.stored?.pipeline ?? ""}`;
 }
 
-/** The draft of an earlier visit; null when there is none. */
+/** The draft of an earlier visit; null if there is none. */
 export function draftOf(session: Session): Draft | null {
   const kept = localStorage.getItem(keyOf(session));
   if (kept === null || session.readOnly) return null;
@@ -38,11 +37,11 @@ export function draftOf(session: Session): Draft | null {
   }
 }
 
-/** Takes a draft up again: a step that can be taken back. */
+/** Restores a draft, as a step that can be undone. */
 export async function takeUp(session: Session, draft: Draft): Promise<void> {
   const { stored } = session.state;
   if (draft.version !== undefined && stored && draft.version !== stored.version) {
-    // It began from an older version: what came since is told like any change of somebody else.
+    // It is based on an older version: newer ones are reported like another user's change.
     const { version, user, message, created_at } = await readVersion(session, stored.version);
     rebase(session, await readVersion(session, draft.version));
     session.cell.set({ newer: { version, user, message, created_at } });
@@ -52,12 +51,12 @@ export async function takeUp(session: Session, draft: Draft): Promise<void> {
   session.cell.set({ draft: null });
 }
 
-/** Forgets what was kept. */
+/** Deletes the stored draft. */
 export function forget(session: Session): void {
   localStorage.removeItem(keyOf(session));
 }
 
-/** Keeps what is not saved, a moment after each change. Returns how to stop. */
+/** Stores unsaved changes, a moment after each change. Returns the stop function. */
 export function keepDrafts(session: Session): () => void {
   if (session.readOnly) return () => undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -67,7 +66,7 @@ export function keepDrafts(session: Session): () => void {
     clearTimeout(timer);
     timer = undefined;
     if (session.dirty) write(session);
-    // What is offered is forgotten only when somebody says so.
+    // An offered draft is deleted only when the user discards it.
     else if (session.state.draft === null) forget(session);
   };
   const changed = () => {
@@ -80,7 +79,7 @@ export function keepDrafts(session: Session): () => void {
     if (timer !== undefined) keep();
   };
   const stops = [session.store.subscribe(changed), session.cell.subscribe(changed)];
-  // A busy browser begins this after the first change.
+  // A busy browser may start this after the first change.
   if (session.dirty) timer = setTimeout(keep, WAIT_MS);
   window.addEventListener("pagehide", leave);
   return () => {
@@ -98,6 +97,6 @@ function write(session: Session): void {
   try {
     localStorage.setItem(keyOf(session), JSON.stringify(draft));
   } catch {
-    // The browser keeps no more: leaving still asks.
+    // The browser's storage is full: leaving still asks.
   }
 }

@@ -1,4 +1,4 @@
-//! The form, with what the page knows.
+//! The form panel, with the page's data.
 
 import { useMemo } from "react";
 import { t } from "../core/texts";
@@ -8,7 +8,7 @@ import { useCell } from "./cell";
 import type { Session } from "./session";
 import { EditorStore, useEditor } from "./store";
 
-/** The form of what is selected. */
+/** The form of the selection. */
 export function FormPanel({ session }: { session: Session }) {
   const { templates, places, secrets, volumes, pipelines, limits, priorities } = useCell(session.cell, (state) => state.surroundings);
   const stored = useCell(session.cell, (state) => state.stored !== null);
@@ -22,7 +22,7 @@ export function FormPanel({ session }: { session: Session }) {
   );
 }
 
-/** The version that a task is looked at in which the document has no longer. It can be read only. */
+/** The version that contains a shown task that the document has no longer. It is read-only. */
 function usePast(session: Session): EditorStore | null {
   const against = useEditor(session.store, (state) => state.against);
   const ghost = useEditor(session.store, (state) => state.ghost);

@@ -1,6 +1,7 @@
-//! A picture of templates/icons.svg, in React. It is decoration: a word stands beside it, or the control has a label.
+//! An icon of templates/icons.svg, in React. It is decorative: there is a word beside it, or the control has
+//! a label.
 
-/** 16 px; `name` is that of core/dom.ts' `icon`. */
+/** 16 px; `name` is as for `icon` of core/dom.ts. */
 export function Icon({ name }: { name: string }) {
   return (
     <svg className="icon" aria-hidden="true">

@@ -1,20 +1,19 @@
-//! A run on the canvas: the states of its tasks, as they change.
+//! A live run on the canvas: the states of its tasks.
 
 import { request, type Answer } from "../api/client";
 import type { Page, Schema } from "../api/typed";
 import { live, type Live } from "../core/live";
 import type { EditorStore, LiveTask } from "./store";
 
-/** A run, as the API has it. */
+/** A run, as in the API. */
 export type Run = Schema<"RunView">;
 type TaskView = Schema<"TaskView">;
 
-/** Whether a run has come to its end. */
 export function hasEnded(run: Run): boolean {
   return ["succeeded", "failed", "cancelled"].includes(run.state);
 }
 
-/** Follows one run. Changes that come together are shown together. */
+/** Follows one run. Simultaneous changes are shown together. */
 export class RunWatch {
   readonly #live: Live;
   readonly #tasks = new Map<string, LiveTask>();
@@ -54,7 +53,7 @@ export class RunWatch {
     this.store.set({ live: new Map(this.#tasks) });
   }
 
-  /** Of large runs the stream's beginning has only the first tasks. */
+  /** The stream of a large run starts with the first tasks only. */
   async #rest(run: string): Promise<void> {
     let cursor: string | null | undefined = "";
     while (typeof cursor === "string") {
@@ -66,7 +65,7 @@ export class RunWatch {
   }
 }
 
-/** A task of a run, as the canvas shows it. */
+/** A task of a run as canvas state. */
 export function liveOf(task: TaskView): LiveTask {
   const { step, total } = task.progress ?? {};
   const reason = task.failure?.message ?? task.wait?.message ?? task.preparing ?? task.note;
@@ -80,7 +79,7 @@ export function liveOf(task: TaskView): LiveTask {
   };
 }
 
-// Of a task with several instances, the first attempt at each is none; those that have not begun had no attempt.
+// The first attempt at each instance is no retry, and instances that have not started have no attempt.
 function retries({ attempts, instances: { total, states } }: TaskView): number {
   const begun = total - ["pending", "waiting", "reused", "skipped"].reduce((sum, state) => sum + (states[state] ?? 0), 0);
   return Math.max(0, attempts - begun);

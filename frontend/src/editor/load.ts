@@ -1,10 +1,10 @@
-//! What the editor asks the server for when it opens: templates, places to run, names of secrets and volumes.
+//! Loads the editor's data: templates, clusters, names of secrets and volumes.
 
 import { request, type Answer } from "../api/client";
 import { learn } from "../api/knowledge";
 import { templatesOf, type Templates } from "./templates";
 
-/** A cluster, as much of it as the form tells. Cores, bytes, cards. */
+/** The part of a cluster that the form uses. CPUs, bytes, GPUs. */
 export interface Place {
   readonly name: string;
   readonly nodes: readonly {
@@ -16,27 +16,26 @@ export interface Place {
   readonly node_groups: readonly string[];
 }
 
-/** What the project has. */
+/** The project's resources. */
 export interface Surroundings {
   readonly templates: Templates;
   readonly places: readonly Place[];
-  /** Names of secrets; null for who may not see them. */
+  /** Names of secrets; null without permission to list them. */
   readonly secrets: readonly string[] | null;
   readonly volumes: readonly string[];
-  /** Names of the project's pipelines, the first of them. */
+  /** Names of the project's pipelines, first page only. */
   readonly pipelines: readonly string[];
-  /** Names of the limits that tasks may name. */
+  /** Names of the concurrency limits. */
   readonly limits: readonly string[];
-  /** Names of the priority classes. */
   readonly priorities: readonly string[];
 }
 
-/** Before the answers are there. */
+/** The value before any response. */
 export const NOTHING_YET: Surroundings = { templates: new Map(), places: [], secrets: null, volumes: [], pipelines: [], limits: [], priorities: [] };
 
 /**
- * Asks for all of it; what comes is told one by one, for one answer that is slow or wrong must not keep the others back.
- * `readOnly`: for somebody who may not see secrets.
+ * Loads everything in separate requests, so that one that is slow or fails does not delay the others.
+ * `readOnly` is for users who may not list secrets.
  */
 export function look(project: string, readOnly: boolean): Promise<Partial<Surroundings>>[] {
   return [

@@ -1,4 +1,4 @@
-//! The log of a task of the run that is shown, below the canvas.
+//! The log of a task of the shown run, below the canvas.
 
 import { useEffect, useRef, useState } from "react";
 import { request } from "../api/client";
@@ -11,7 +11,6 @@ import { useEditor } from "./store";
 
 type Instance = Schema<"InstanceView">;
 
-/** The drawer, while a log is open. */
 export function LogDrawer({ session }: { session: Session }) {
   const run = useCell(session.cell, (state) => state.run?.id);
   const task = useCell(session.cell, (state) => state.log);
@@ -31,7 +30,7 @@ function Drawer({ session, run, task }: { session: Session; run: string; task: s
     document.querySelector<HTMLElement>(".cv-stage")?.focus();
   };
   const box = useRef<HTMLElement>(null);
-  // Who asked for the log wants to read it: its keys work at once, and Escape.
+  // The opened log gets the focus: its shortcuts work at once, and Escape.
   useEffect(() => { box.current?.focus(); }, []);
   return (
     <section className="ed-drawer" ref={box} tabIndex={-1} aria-label={t("run.log-label", { task })} onKeyDown={(event) => { if (event.key === "Escape") close(); }}>
@@ -61,7 +60,7 @@ function Numbered({ label, count, from, value, onChange }: { label: string; coun
   );
 }
 
-/** The lines: what the run's page shows them with. */
+/** The lines, rendered as on the run's page. */
 function Log({ run, task, instance, attempt }: { run: string; task: string; instance: number; attempt: number }) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -80,7 +79,7 @@ function Log({ run, task, instance, attempt }: { run: string; task: string; inst
   return <div className="log-panel" ref={box} data-task={task} data-instance={instance} data-attempt={attempt} data-worker="" data-stream="" />;
 }
 
-/** How many workers write this log; one when it cannot be told. */
+/** How many workers write this log; one if unknown. */
 async function workersOf(run: string, task: string, instance: number, attempt: number): Promise<number> {
   try {
     const query = new URLSearchParams({ task, instance: String(instance), attempt: String(attempt) });
@@ -91,7 +90,7 @@ async function workersOf(run: string, task: string, instance: number, attempt: n
   }
 }
 
-/** The instances of a task; asked for again when there is another attempt. */
+/** The instances of a task; reloaded when there is another attempt. */
 function useInstances(run: string, task: string, attempts: number): Instance[] {
   const [instances, setInstances] = useState<Instance[]>([]);
   useEffect(() => {
@@ -99,7 +98,7 @@ function useInstances(run: string, task: string, attempts: number): Instance[] {
     const asked = new AbortController();
     request("GET", `/runs/${run}/tasks/${task}/instances?limit=200`, undefined, { signal: asked.signal }).then(
       ({ data }) => { setInstances(data.items); },
-      // The next attempt asks again.
+      // The next attempt reloads them.
       () => undefined,
     );
     return () => { asked.abort(); };

@@ -1,5 +1,4 @@
-//! Between the panels: the canvas, the text, or both. The canvas stays when the text takes its place, and so does what
-//! it shows.
+//! Between the panels: the canvas, the text, or both. A hidden canvas stays mounted and keeps its view.
 
 import { lazy, Suspense, useMemo, useRef } from "react";
 import { Canvas } from "../canvas/canvas";
@@ -11,7 +10,6 @@ import type { Session } from "./session";
 
 const TextPane = lazy(async () => ({ default: (await import("./text-pane")).TextPane }));
 
-/** What is in the middle. */
 export function Middle({ session }: { session: Session }) {
   const look = useCell(session.cell, (state) => state.look);
   const templates = useCell(session.cell, (state) => state.surroundings.templates);
@@ -19,7 +17,7 @@ export function Middle({ session }: { session: Session }) {
   if (look !== "text") seen.current = true;
   const doors = useMemo(
     () => ({
-      // Escape in the form comes back.
+      // Escape in the form returns here.
       onOpen: (task: string) => { goTo(session.store, `/tasks/${session.store.state.document.tasks.findIndex((one) => one.name === task)}/arguments`); },
       onLogs: (task: string) => { openLog(session, task); },
     }),

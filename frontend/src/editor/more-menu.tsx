@@ -1,4 +1,4 @@
-//! What is needed now and then: documents as files.
+//! Rarely needed actions: documents as files.
 
 import { trying } from "../core/form";
 import { t } from "../core/texts";
@@ -9,7 +9,6 @@ import { closeMenu } from "./run-menu";
 import type { Session } from "./session";
 import { askFile, download } from "./transfer";
 
-/** The menu. */
 export function MoreMenu({ session }: { session: Session }) {
   const stored = useCell(session.cell, (state) => state.stored);
   const item = (icon: string, word: string, act: () => void) => (

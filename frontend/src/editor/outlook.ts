@@ -1,19 +1,20 @@
-//! What would become of each task if the pipeline were run now: asked of the server after a pause in the work, and once in a
-//! while, as others' jobs come and go. Nothing is asked while a run is shown, or while the document has mistakes.
+//! The forecast of each task if the pipeline ran now. It is requested after a pause in editing, and
+//! periodically, as other jobs come and go. Nothing is requested while a run is shown, or while the document
+//! has errors.
 
 import { request } from "../api/client";
 import type { Schema } from "../api/typed";
 import type { Session } from "./session";
 
-/** What would become of a task. */
+/** The forecast of a task. */
 export type TaskOutlook = Schema<"TaskForecastView">;
 
-/** How long nobody has changed anything before it is asked, in milliseconds. */
+/** The delay after the last change before a request, in milliseconds. */
 const PAUSE = 1200;
-/** How long an answer is good. */
+/** How long a response is fresh, in milliseconds. */
 const GOOD = 60_000;
 
-/** Begins to ask, and goes on with every change. Returns how to stop. */
+/** Starts the requests, which repeat after every change. Returns the stop function. */
 export function watchOutlook(session: Session): () => void {
   const asker = new Asker(session);
   const changed = (): void => { asker.changed(); };
@@ -28,7 +29,7 @@ export function watchOutlook(session: Session): () => void {
 }
 
 class Asker {
-  /** What was asked of last, and when. */
+  /** The subject of the last request, and its time. */
   #asked: object | null = null;
   #at = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -36,7 +37,7 @@ class Asker {
 
   constructor(private readonly session: Session) {}
 
-  /** Something is other than before; often not the document. */
+  /** Called after any state change, most of which leave the document unchanged. */
   changed(): void {
     const { document: pipeline } = this.session.store.state;
     clearTimeout(this.#timer);
@@ -58,7 +59,7 @@ class Asker {
 
   #may(): boolean {
     const { document: pipeline, live, problems } = this.session.store.state;
-    // What can never fit is told at its task, and is no reason to say nothing of the others.
+    // A task that never fits shows that itself, and does not prevent the forecast of the others.
     const wrong = problems.some(({ severity, code }) => severity === "error" && code !== "never_fits");
     return pipeline.tasks.length > 0 && live === null && !this.session.state.broken && !wrong;
   }
@@ -80,10 +81,10 @@ class Asker {
     try {
       const { data } = await request("POST", `/projects/${project}/forecast`, body, { signal: running.signal });
       if (running.signal.aborted || pipeline !== store.state.document) return;
-      // A parameter without a value, say: nothing can be said before it is given.
+      // For example, a parameter has no value: no forecast is possible without it.
       this.#show(data.problems.length > 0 ? null : new Map(data.tasks.map((task) => [task.task, task])));
     } catch {
-      // The server is away: nothing is said. The next change asks again.
+      // The server is unreachable: shows nothing. The next change retries.
       if (!running.signal.aborted) this.#show(null);
     }
     this.changed();

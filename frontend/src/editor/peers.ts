@@ -1,10 +1,10 @@
-//! Other people on the same pipeline: whoever saves is told to the others at once.
+//! Other users of the same pipeline: each save notifies the others at once.
 
 import { request } from "../api/client";
 import { live } from "../core/live";
 import type { Session } from "./session";
 
-/** A version that somebody else has saved. */
+/** A version saved by another user. */
 export interface Newer {
   readonly version: number;
   readonly user: string;
@@ -16,7 +16,7 @@ interface Told extends Newer {
   readonly name: string;
 }
 
-/** Listens to the project. Returns how to stop. */
+/** Subscribes to the project's events. Returns the unsubscribe function. */
 export function watchPeers(session: Session): () => void {
   const take = (data: unknown) => {
     const told = data as Told;
@@ -24,7 +24,7 @@ export function watchPeers(session: Session): () => void {
   };
   const ask = () => void newest(session);
   const stream = live(`/api/v1/projects/${session.project}/events`, { on: { pipeline: take }, onReturn: ask });
-  // Another server of the same database does not tell this one.
+  // Another server on the same database does not notify this one.
   const seen = () => {
     if (document.visibilityState === "visible") ask();
   };
@@ -35,12 +35,12 @@ export function watchPeers(session: Session): () => void {
   };
 }
 
-/** Remembers a version; while this page saves, it may be its own. */
+/** Records a version; while this page saves, it may be its own. */
 export function noteNewer(session: Session, newer: Newer): void {
   if (newer.version > (session.state.newer?.version ?? 0)) session.cell.set({ newer });
 }
 
-/** The version of somebody else that this page does not have; null when there is none. */
+/** Another user's version that this page has not loaded; null if there is none. */
 export function unseen(state: Session["state"]): Newer | null {
   const { newer, stored, saving } = state;
   return newer && stored && !saving && newer.version > stored.version ? newer : null;
@@ -53,6 +53,6 @@ async function newest(session: Session): Promise<void> {
     const { data } = await request("GET", `/projects/${session.project}/pipelines/${stored.pipeline}/versions?limit=1`);
     if (data.items[0]) noteNewer(session, data.items[0]);
   } catch {
-    // Saving says what is wrong with the connection.
+    // Saving reports connection errors.
   }
 }

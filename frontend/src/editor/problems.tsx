@@ -1,4 +1,4 @@
-//! How many problems there are; the list leads to each.
+//! The problem count, with a list that links to each.
 
 import { lazy, Suspense } from "react";
 import { moreTexts, t } from "../core/texts";
@@ -11,7 +11,6 @@ const ProblemList = lazy(async () => {
   return { default: list };
 });
 
-/** The count, and the list behind it. */
 export function Problems({ session }: { session: Session }) {
   const problems = useEditor(session.store, (state) => state.problems);
   const errors = problems.filter((problem) => problem.severity === "error").length;

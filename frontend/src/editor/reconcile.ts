@@ -1,4 +1,4 @@
-//! Two people have changed one pipeline: their changes are joined by task and field, and what both changed is asked.
+//! Merges concurrent edits by task and field, and asks about conflicts.
 
 import { h } from "../core/dom";
 import { openDialog } from "../core/dialog";
@@ -9,14 +9,14 @@ import { merge, type Conflict, type Side } from "../graph/merge";
 import type { Session } from "./session";
 import { readVersion, rebase } from "./versions";
 
-/** Joins what is here with a version of somebody else: one step. It is not saved yet. */
+/** Merges the document with another user's version, in one undo step. The result is not saved yet. */
 export async function reconcile(session: Session, version: number): Promise<void> {
   const theirs = await readVersion(session, version);
   const mine = session.store.state.document;
   const { base } = session.state;
   const { conflicts } = merge(base, mine, theirs.document);
   const choices = conflicts.length === 0 ? new Map<string, Side>() : await ask(conflicts, theirs.user);
-  // Somebody may have typed on while they thought.
+  // The document may have changed while the dialog was open.
   if (choices === null || session.store.state.document !== mine) return;
   const { document } = merge(base, mine, theirs.document, choices);
   session.store.set({ against: null });
@@ -26,7 +26,7 @@ export async function reconcile(session: Session, version: number): Promise<void
   toast(t("editor.merged"));
 }
 
-/** Asks about each conflict; null when somebody thinks better of it. */
+/** Asks about each conflict; null if the user cancels. */
 function ask(conflicts: readonly Conflict[], user: string): Promise<Map<string, Side> | null> {
   return new Promise((resolve) => {
     const form = h("form", { class: "form", id: "merge-form" }, h("p", {}, t("editor.merge-text", { user })));
@@ -54,10 +54,10 @@ function question({ task, path, mine, theirs }: Conflict, at: number, user: stri
   return h("fieldset", { class: "ed-conflict" }, h("legend", { class: "mono" }, where), side("mine", t("editor.mine"), mine), side("theirs", t("editor.theirs", { user }), theirs));
 }
 
-/** Up to so many letters a value stands on one line. */
+/** Values up to this many characters are shown on one line. */
 const LINE = 60;
 
-/** A value as people read it. */
+/** A value as readable text. */
 export function written(value: Json | undefined): string {
   if (value === undefined) return t("editor.gone");
   if (typeof value === "string") return value;

@@ -1,4 +1,4 @@
-//! The panel on the right: the form of what is selected, or the history. Each is loaded when it is shown first.
+//! The right panel: the form of the selection, or the history. Each is loaded when it is first shown.
 
 import { lazy, Suspense, useEffect } from "react";
 import { moreTexts, t } from "../core/texts";
@@ -13,12 +13,11 @@ const FormPanel = lazy(async () => {
 });
 const VersionsPanel = lazy(async () => ({ default: (await import("./versions-panel")).VersionsPanel }));
 
-/** The panel. */
 export function Right({ session }: { session: Session }) {
   const panel = useCell(session.cell, (state) => state.panel);
   const wanted = useEditor(session.store, (state) => state.wanted);
   const ghost = useEditor(session.store, (state) => state.ghost);
-  // What somebody goes to is shown, whatever was there.
+  // Navigating to a field opens the form, whatever was shown.
   useEffect(() => {
     if (wanted || ghost !== null) session.cell.set({ panel: "form" });
   }, [wanted, ghost, session]);
@@ -32,7 +31,7 @@ export function Right({ session }: { session: Session }) {
   );
 }
 
-/** Shows a part of the panel; what is shown already is folded away. */
+/** Shows a part of the panel; closes the panel if that part is already shown. */
 export function toggle(session: Session, panel: "form" | "versions"): void {
   session.cell.set({ panel: session.state.panel === panel ? null : panel });
 }

@@ -1,4 +1,4 @@
-//! The button that runs, what of the pipeline runs, and which run the canvas shows.
+//! The run button, which parts of the pipeline to run, and the run shown on the canvas.
 
 import { useState } from "react";
 import { stateWord, t } from "../core/texts";
@@ -13,7 +13,6 @@ import { cancel, lastRuns, show, start, type Part } from "./run";
 import type { Session } from "./session";
 import { useEditor } from "./store";
 
-/** The button and its menu. */
 export function RunMenu({ session }: { session: Session }) {
   const [runs, setRuns] = useState<Run[]>([]);
   const shown = useCell(session.cell, (state) => state.run);
@@ -86,7 +85,7 @@ function Shown({ session, runs, shown }: { session: Session; runs: Run[]; shown:
   );
 }
 
-/** Closes the menu that something lies in. */
+/** Closes the menu that contains an element. */
 export function closeMenu(inside: Element): void {
   const menu = inside.closest("details");
   if (menu) menu.open = false;

@@ -1,4 +1,4 @@
-//! Running from the editor: what is not saved is saved first, then the canvas shows the run.
+//! Runs from the editor: saves unsaved changes first, then shows the run on the canvas.
 
 import { request } from "../api/client";
 import { trying } from "../core/form";
@@ -15,10 +15,10 @@ const HASH = "#run/";
 const TASK = "#task/";
 const watches = new WeakMap<Session, RunWatch>();
 
-/** Which part of the pipeline runs. */
+/** The part of the pipeline to run. */
 export type Part = { from: string } | { only: string } | null;
 
-/** Asks what has to be asked, and starts a run that the canvas shows. */
+/** Asks for confirmations and parameters, then starts a run and shows it on the canvas. */
 export async function start(session: Session, part: Part): Promise<void> {
   const question = { title: t("editor.run-save"), text: t("editor.run-save-text"), action: t("editor.run-save-action") };
   if (!(await storedFirst(session, question))) return;
@@ -45,7 +45,7 @@ function titleOf(pipeline: string, part: Part): string {
   return "from" in part ? t("editor.run-title-from", { task: part.from }) : t("editor.run-title-only", { task: part.only });
 }
 
-/** Shows a run's states on the canvas; `null`: of none. The address remembers it. */
+/** Shows a run's states on the canvas; `null` shows none. The URL remembers it. */
 export function show(session: Session, run: string | null): void {
   watches.get(session)?.close();
   watches.delete(session);
@@ -58,7 +58,7 @@ export function show(session: Session, run: string | null): void {
   }));
 }
 
-/** Shows the run that the address names, or goes to its task. Returns how to stop. */
+/** Shows the run in the URL, or selects its task. Returns the unsubscribe function. */
 export function followAddress(session: Session): () => void {
   if (location.hash.startsWith(HASH)) show(session, location.hash.slice(HASH.length));
   if (location.hash.startsWith(TASK)) {
@@ -69,7 +69,7 @@ export function followAddress(session: Session): () => void {
   return () => { watches.get(session)?.close(); };
 }
 
-/** The last runs of the pipeline, the newest first. */
+/** The recent runs of the pipeline, newest first. */
 export async function lastRuns(session: Session): Promise<Run[]> {
   const { stored } = session.state;
   if (!stored) return [];
@@ -77,7 +77,7 @@ export async function lastRuns(session: Session): Promise<Run[]> {
   return data.items;
 }
 
-/** Cancels the run that is shown. */
+/** Cancels the shown run. */
 export async function cancel(session: Session): Promise<void> {
   const { run } = session.state;
   if (!run) return;

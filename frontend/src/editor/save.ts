@@ -1,4 +1,4 @@
-//! Saving: each save is a version with a message.
+//! Saving: each save creates a version with a message.
 
 import { request } from "../api/client";
 import { ApiProblem } from "../api/problem";
@@ -11,7 +11,7 @@ import { staleOf } from "../text/stale";
 import { noteNewer } from "./peers";
 import type { Session, Stored } from "./session";
 
-/** Saves what is not saved yet, and asks what was changed. False when nothing was stored. */
+/** Saves unsaved changes, with a message from the user. False if nothing was stored. */
 export async function save(session: Session): Promise<boolean> {
   if (session.readOnly || session.state.saving) return false;
   if (!session.dirty && session.state.stored) {
@@ -22,13 +22,13 @@ export async function save(session: Session): Promise<boolean> {
   return message === null ? false : store(session, message);
 }
 
-/** Whether everything is stored; what is not is saved when somebody says yes to the question. */
+/** Whether everything is stored; unsaved changes are saved after a confirmation. */
 export async function storedFirst(session: Session, question: Question): Promise<boolean> {
   if (!session.dirty && session.state.stored) return true;
   return (await confirm(question)) && save(session);
 }
 
-/** Stores the present text. */
+/** Stores the current text. */
 export async function store(session: Session, message: string): Promise<boolean> {
   session.store.seal();
   const { document } = session.store.state;
@@ -70,7 +70,7 @@ function refused(session: Session, error: unknown): void {
   toast(error instanceof Error ? error.message : String(error), "error");
 }
 
-/** Asks what was changed; empty is an answer, null is none. */
+/** Asks for a message, which may be empty; null if the user cancels. */
 function askMessage(session: Session): Promise<string | null> {
   return new Promise((resolve) => {
     const input = h("input", { class: "input", id: "f-message", maxlength: 2000, autocomplete: "off", placeholder: t("editor.message-hint") });

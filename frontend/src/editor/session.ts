@@ -1,4 +1,4 @@
-//! One sitting at one pipeline: its document, what of it is stored, and how it is stored.
+//! The editing session of one pipeline: its document, the stored version, and saving.
 
 import type { Problem } from "../api/problem";
 import type { PipelineDocument } from "../graph/document";
@@ -13,48 +13,48 @@ import { Source } from "./source";
 import { EditorStore } from "./store";
 import type { ReadVersion } from "./versions";
 
-/** What the page carries. */
+/** The data in the page. */
 export interface Start {
   project: string;
   /** Absent while nothing is stored. */
   pipeline?: string;
   version?: number;
   document: string;
-  /** The document as data; null when the server could not read it. */
+  /** The parsed document; null if the server could not parse it. */
   value: PipelineDocument | null;
   readOnly: boolean;
   user: string;
   code?: string | null;
 }
 
-/** What the server has, as far as this page knows. */
+/** The stored version, as far as this page knows. */
 export interface Stored {
   readonly pipeline: string;
   readonly version: number;
 }
 
-/** How the document is shown. */
+/** The view of the document. */
 export type Look = "canvas" | "split" | "text";
 
-/** What is shown and is no part of the document. Replaced, never changed. */
+/** UI state outside of the document. Immutable; changes replace it. */
 export interface SessionState {
   readonly surroundings: Surroundings;
   /** Null while nothing is stored. */
   readonly stored: Stored | null;
-  /** The document that is stored; what the present one is compared with. */
+  /** The stored document, as a baseline for changes. */
   readonly base: PipelineDocument;
   readonly baseText: string;
   readonly saving: boolean;
   readonly look: Look;
-  /** What the text says that cannot be read, and why: the canvas shows the last that could. */
+  /** Unparsable text with its problems; the canvas shows the last valid document. */
   readonly broken: { readonly text: string; readonly problems: readonly Problem[] } | null;
-  /** The newest version that somebody else has saved; see `unseen`. */
+  /** The newest version saved by another user; see `unseen`. */
   readonly newer: Newer | null;
-  /** Unsaved work of an earlier visit, while it is offered. */
+  /** Unsaved changes of an earlier visit, while they are offered. */
   readonly draft: Draft | null;
-  /** What the panel on the right shows; null while it is folded away. */
+  /** The content of the right panel; null while it is closed. */
   readonly panel: "form" | "versions" | null;
-  /** The version whose difference is shown. */
+  /** The version to compare with. */
   readonly chosen: ReadVersion | null;
   /** The run whose states are shown. */
   readonly run: Run | null;
@@ -62,16 +62,15 @@ export interface SessionState {
   readonly log: string | null;
 }
 
-/** Up to this width, in pixels, the panels lie over the canvas, and are closed at first. */
+/** Up to this width, in pixels, the panels overlay the canvas and start closed. */
 const NARROW = 800;
 
-/** The session of the page. */
 export class Session {
   readonly project: string;
   readonly user: string;
-  /** The digest of the pipeline's folder of code; null when it has none. */
+  /** The digest of the pipeline's code folder; null if it has none. */
   readonly code: string | null;
-  /** Whether this person may not change it. */
+  /** Whether this user may not change it. */
   readonly readOnly: boolean;
   readonly store: EditorStore;
   readonly source: Source;
@@ -107,26 +106,26 @@ export class Session {
     return this.cell.value;
   }
 
-  /** Whether something would be lost by leaving. */
+  /** Whether leaving would lose changes. */
   get dirty(): boolean {
     const { base, baseText, broken } = this.state;
     if (this.readOnly) return false;
     return broken ? broken.text !== baseText : this.store.state.document !== base;
   }
 
-  /** The text as it is now, also when it cannot be read. */
+  /** The current text, even if it is unparsable. */
   text(): Promise<string> {
     const { broken } = this.state;
     return broken ? Promise.resolve(broken.text) : this.source.text(this.store.state.document);
   }
 
-  /** Lets a text go that cannot be read: the last that could holds again. */
+  /** Discards unparsable text: the last valid document stays. */
   mend(): void {
     this.store.set({ readOnly: this.readOnly });
     if (this.state.broken) this.cell.set({ broken: null });
   }
 
-  /** Takes what somebody wrote as text: one step, or nothing while it cannot be read. */
+  /** Applies edited text: one undo step, or none while it is unparsable. */
   async take(text: string): Promise<void> {
     if (text === this.source.known(this.store.state.document)) {
       this.mend();
@@ -143,7 +142,7 @@ export class Session {
     else await this.#join(before, read.document, text);
   }
 
-  /** A long text takes a while to read, and somebody may have worked on the canvas meanwhile: both are kept. */
+  /** Parsing a long text takes a while, during which the canvas may be edited: both changes are kept. */
   async #join(before: PipelineDocument, written: PipelineDocument, text: string): Promise<void> {
     const { merge } = await import("../graph/merge");
     const mine = this.store.state.document;
@@ -153,7 +152,7 @@ export class Session {
     this.store.apply(t("editor.step-text"), () => document, { merge: "text" });
   }
 
-  /** Another document in the place of the present one, with the text that says it: one step. */
+  /** Replaces the document, along with its text, in one undo step. */
   replace(label: string, document: PipelineDocument, text: string, merge?: string): void {
     this.mend();
     this.source.follow(document, text);

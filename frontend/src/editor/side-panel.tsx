@@ -1,5 +1,5 @@
-//! A panel beside the canvas: its width can be changed, it can be folded away, and both are remembered. On a narrow
-//! screen it lies over the canvas.
+//! A resizable, collapsible panel beside the canvas, whose state is stored. On a narrow screen it overlays
+//! the canvas.
 
 import { useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { t } from "../core/texts";
@@ -9,7 +9,7 @@ const MOST = 720;
 const STEP = 16;
 
 interface PanelProps {
-  /** Under which name its width is remembered. */
+  /** The key under which its width is stored. */
   name: string;
   side: "left" | "right";
   label: string;
@@ -18,7 +18,6 @@ interface PanelProps {
   children: ReactNode;
 }
 
-/** A panel. */
 export function SidePanel({ name, side, label, width: first, open, children }: PanelProps) {
   const key = `cubeloom.editor.${name}`;
   const [width, setWidth] = useState(() => within(Number(localStorage.getItem(key)) || first));
@@ -53,7 +52,7 @@ export function SidePanel({ name, side, label, width: first, open, children }: P
   );
 }
 
-/** Escape goes back to the canvas. */
+/** Escape returns to the canvas. */
 function leave(event: KeyboardEvent): void {
   if (event.key === "Escape" && !event.defaultPrevented) document.querySelector<HTMLElement>(".cv-stage")?.focus();
 }

@@ -1,5 +1,5 @@
-//! The text of a document: what did not change stays as it was written, comments too. Texts are read and written by a
-//! worker, which begins when it is needed first.
+//! The text of a document: unchanged parts keep their formatting and comments. A web worker, started on
+//! demand, parses and writes the text.
 
 import type { Problem } from "../api/problem";
 import { moreTexts, t } from "../core/texts";
@@ -7,12 +7,12 @@ import type { PipelineDocument } from "../graph/document";
 import { worded } from "../graph/finding";
 import { readText, writeText } from "./texts-apart";
 
-/** What was read of a text: a document, or why there is none. */
+/** A parse result: a document, or the problems. */
 export type Read = { document: PipelineDocument; problems?: never } | { document?: never; problems: Problem[] };
 
-/** Knows which text belongs to which document. */
+/** Maps documents to their texts. */
 export class Source {
-  /** Documents that were read from a text, or written already. */
+  /** Documents that were parsed from a text, or already written. */
   readonly #texts = new WeakMap<PipelineDocument, string>();
   readonly #writing = new WeakMap<PipelineDocument, Promise<string>>();
   /** The text that a changed document is written into. */
@@ -23,12 +23,11 @@ export class Source {
     if (document) this.#texts.set(document, text);
   }
 
-  /** The text that is known of a document; undefined when it has to be written first. */
+  /** The known text of a document; undefined if it must be written first. */
   known(document: PipelineDocument): string | undefined {
     return this.#texts.get(document);
   }
 
-  /** The text of a document. */
   async text(document: PipelineDocument): Promise<string> {
     const known = this.#texts.get(document);
     if (known !== undefined) {
@@ -50,7 +49,7 @@ export class Source {
     this.#last = text;
   }
 
-  /** Reads a text, and leaves everything as it is. */
+  /** Parses a text without changing any state. */
   async peek(text: string): Promise<Read> {
     const [{ document, findings }] = await Promise.all([readText(text), moreTexts("form")]);
     return document ? { document } : { problems: findings.map((finding) => worded(finding, t)) };

@@ -1,5 +1,6 @@
-//! The state of the editor, outside of React: one document with its history, what is selected, what is known of it. The
-//! canvas, the form, the text and the bars read it by `useEditor` and change it by `apply` and `set`.
+//! The editor's state, outside of React: one document with its history, the selection, and derived
+//! information. The canvas, form, text and toolbars read it by `useEditor` and change it by `apply` and
+//! `set`.
 
 import { useSyncExternalStore } from "react";
 import type { Problem } from "../api/problem";
@@ -7,46 +8,46 @@ import type { TaskOutlook } from "./outlook";
 import { itemOf, taskOf, type ItemId, type PipelineDocument } from "../graph/document";
 import { History } from "../graph/history";
 
-/** What a task of the run that is shown on the canvas does. Times are milliseconds since the epoch. */
+/** The state of a task of the run on the canvas. Times are milliseconds since the epoch. */
 export interface LiveTask {
   state: string;
-  /** Done and all, of instances or of what the program reports. */
+  /** Progress over instances, or as reported by the program. */
   progress?: { done: number; total: number };
   startedAt?: number;
   endedAt?: number;
   attempts?: number;
-  /** Why it waits, or the first cause of its failure. */
+  /** Why it is pending, or the first cause of its failure. */
   reason?: string;
 }
 
-/** Everything that is shown. Replaced, never changed. */
+/** The whole state. Immutable; changes replace it. */
 export interface EditorState {
   readonly document: PipelineDocument;
   readonly selection: ReadonlySet<ItemId>;
-  /** The server's and the browser's own, each at most once. */
+  /** The problems found by the server and the browser, without duplicates. */
   readonly problems: readonly Problem[];
   readonly readOnly: boolean;
-  /** Of the run that is shown, by task; `null` when none is shown. */
+  /** Of the shown run, by task; `null` if none is shown. */
   readonly live: ReadonlyMap<string, LiveTask> | null;
-  /** What would become of each task if it were run now; `null` while that is not known. */
+  /** The forecast of each task if it ran now; `null` while unknown. */
   readonly outlook: ReadonlyMap<string, TaskOutlook> | null;
-  /** A version that the canvas shows the document's difference to; `null` when none. */
+  /** The version whose differences the canvas shows; `null` if none. */
   readonly against: PipelineDocument | null;
-  /** The task of that version, gone since, that somebody looks at; instead of a selection. */
+  /** A removed task of that version that is being viewed, instead of a selection. */
   readonly ghost: string | null;
-  /** A field that somebody asked for, by its JSON pointer: the form shows and focuses it. A new object asks again. */
+  /** A field to show and focus in the form, by its JSON pointer. A new object requests it again. */
   readonly wanted: { readonly pointer: string } | null;
 }
 
-/** How a change becomes a step. */
+/** How a change becomes an undo step. */
 export interface StepOptions {
-  /** Steps in a row with the same key are one. */
+  /** Consecutive steps with the same key are merged. */
   merge?: string;
-  /** What is selected afterwards; else what of the selection is still there. */
+  /** The new selection; by default, what is left of the current one. */
   select?: Iterable<ItemId>;
 }
 
-/** The store. One editor page has one. */
+/** The store of one editor page. */
 export class EditorStore {
   #history: History<PipelineDocument>;
   #state: EditorState;
@@ -74,7 +75,7 @@ export class EditorStore {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Changes the document as one step of the history. `label` is what undo says it takes back. */
+  /** Changes the document as one undo step. `label` names the step in the undo button. */
   apply(label: string, change: (document: PipelineDocument) => PipelineDocument, { merge, select }: StepOptions = {}): void {
     if (this.#state.readOnly) return;
     const document = change(this.#state.document);
@@ -82,7 +83,7 @@ export class EditorStore {
     this.#show(select ? new Set(select) : undefined);
   }
 
-  /** Ends a step that `merge` kept open. */
+  /** Closes a step that `merge` kept open. */
   seal(): void {
     this.#history = this.#history.seal();
   }
@@ -103,12 +104,12 @@ export class EditorStore {
     if (ghost !== null || selection.size !== before.size || [...selection].some((id) => !before.has(id))) this.set({ selection, ghost: null });
   }
 
-  /** Shows a task that a version has and the document does not; null shows none. Nothing of the document is selected. */
+  /** Views a task that only the compared version has; null views none. Clears the selection. */
   lookBack(ghost: string | null): void {
     this.set({ ghost, selection: new Set() });
   }
 
-  /** Replaces what is no part of the document. */
+  /** Replaces state outside of the document. */
   set(parts: Partial<Omit<EditorState, "document">>): void {
     this.#state = { ...this.#state, ...parts };
     for (const listener of this.#listeners) listener();
@@ -131,7 +132,7 @@ function isThere(document: PipelineDocument, id: ItemId): boolean {
   return taskOf(document, to)?.needs?.includes(from) ?? false;
 }
 
-/** A part of the state, in a component; it is drawn again when the part is another one (`Object.is`). */
+/** Selects a part of the state in a component, which re-renders when it changes (`Object.is`). */
 export function useEditor<T>(store: EditorStore, part: (state: EditorState) => T): T {
   return useSyncExternalStore(store.subscribe, () => part(store.state));
 }

@@ -1,20 +1,19 @@
-//! The installed templates, as the palette, the canvas and the form know them.
+//! The installed templates for the palette, the canvas and the form.
 
 import type { Knowledge } from "../api/knowledge";
 import type { Schema } from "../graph/schema";
 
-/** A text in both languages: `local` of api/knowledge.ts gives the reader's. */
+/** A text in both languages: `local` of api/knowledge.ts selects the user's. */
 export interface Both {
   readonly en: string;
   readonly zh: string;
 }
 
-/** The workers of one role. */
 export interface TemplateRole {
   readonly name: string;
   /** A number, or an expression. */
   readonly replicas: number | string;
-  /** What each gets when the task does not say, as the template has it: `{cpu: 2, memory: 4Gi}`. */
+  /** The default resources of each worker, from the template: `{cpu: 2, memory: 4Gi}`. */
   readonly resources?: Readonly<Record<string, unknown>>;
 }
 
@@ -24,10 +23,10 @@ export interface TemplateInfo {
   readonly version: string;
   /** Every installed version, the oldest first. */
   readonly versions: readonly string[];
-  /** What it is listed under in the palette. */
+  /** Its group in the palette. */
   readonly group: string;
   readonly label: Both;
-  /** Markdown; its first paragraph says what it is. */
+  /** Markdown; the first paragraph is the summary. */
   readonly help: Both;
   readonly framework: string;
   /** A JSON Schema with `x-form` hints. */
@@ -36,15 +35,13 @@ export interface TemplateInfo {
   readonly outputs: readonly { readonly name: string; readonly description?: string }[];
 }
 
-/** Templates by name. */
 export type Templates = ReadonlyMap<string, TemplateInfo>;
 
-/** All of them. */
 export function templatesOf(knowledge: Knowledge): Templates {
   return new Map(Object.entries(knowledge.templates).map(([name, one]) => [name, { ...one, name, roles: one.roles ?? [], outputs: one.outputs ?? [] }]));
 }
 
-/** The template that a task names, whatever version it asks for. */
+/** The template of a task, whichever version the task names. */
 export function templateOfTask(templates: Templates, task: { readonly template: string }): TemplateInfo | undefined {
   return templates.get(task.template.split("@")[0] ?? "");
 }

@@ -1,4 +1,4 @@
-//! The document as text, beside the canvas or in its place. CodeMirror is loaded when it is shown first.
+//! The document as text, beside the canvas or in its place. CodeMirror is loaded when it is first shown.
 
 import { useEffect, useRef } from "react";
 import type { EditorView } from "@codemirror/view";
@@ -9,7 +9,7 @@ import type { Session } from "./session";
 
 const WAIT_MS = 250;
 
-/** The text, edited either way. */
+/** The text, synchronized in both directions. */
 export function TextPane({ session }: { session: Session }) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -26,7 +26,7 @@ class Pane {
   #view: EditorView | undefined;
   #marking: ((view: EditorView, problems: readonly Problem[]) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Texts that are being read: until then the document is older than what was typed. */
+  /** How many texts are being parsed: until then the document is older than the text. */
   #reading = 0;
   #closed = false;
   #problems: readonly Problem[] | undefined;
@@ -68,7 +68,7 @@ class Pane {
     this.#timer = setTimeout(() => void this.#take(), WAIT_MS);
   }
 
-  /** What was typed becomes the document, if it can be read. */
+  /** Applies the typed text to the document, if it can be parsed. */
   async #take(): Promise<void> {
     if (!this.#view || this.#timer === undefined) return;
     clearTimeout(this.#timer);
@@ -78,13 +78,13 @@ class Pane {
     if (!this.#closed) await this.#follow();
   }
 
-  /** A long text takes a while to write: what would be typed into the one before would take the change back. */
+  /** Writing a long text takes a while: typing into the old text meanwhile would undo the change. */
   #wait(): void {
     const { store, source, state } = this.session;
     this.parent.inert = state.broken === null && source.known(store.state.document) === undefined;
   }
 
-  /** What was changed elsewhere is written into the text; nobody types at this moment. */
+  /** Writes changes from elsewhere into the text; the user is not typing at this moment. */
   async #follow(): Promise<void> {
     this.#wait();
     const { document } = this.session.store.state;
@@ -107,7 +107,7 @@ class Pane {
   }
 }
 
-/** The part that differs, so that the cursor and the scroll position stay. */
+/** The minimal change, so that the cursor and the scroll position are kept. */
 function difference(before: string, after: string): { from: number; to: number; insert: string } {
   const most = Math.min(before.length, after.length);
   let from = 0;

@@ -1,15 +1,16 @@
-//! The worker that reads and writes texts: YAML of thousands of tasks takes seconds, and the page goes on meanwhile.
+//! The web worker that parses and writes texts: YAML with thousands of tasks takes seconds, which must not
+//! block the page.
 
 import type { PipelineDocument } from "../graph/document";
 import type { Finding } from "../graph/finding";
 import { SourceText } from "../graph/text";
 
-/** What is to be done: a text read, or a document written into one. `id` is given back with the answer. */
+/** A job: parse a text, or write a document into one. The response has the same `id`. */
 export type TextJob =
   | { readonly id: number; readonly text: string; readonly document?: undefined }
   | { readonly id: number; readonly text: string; readonly document: PipelineDocument };
 
-/** What a text says and what is wrong with it, or the text that was written. */
+/** The parsed document with its problems, or the written text. */
 export interface TextResult {
   readonly id: number;
   readonly text: string;
@@ -17,7 +18,7 @@ export interface TextResult {
   readonly findings: readonly Finding[];
 }
 
-// Most often a document is written into the text that was read or written last.
+// Usually a document is written into the last text that was parsed or written.
 let last: SourceText | null = null;
 
 addEventListener("message", ({ data: { id, text, document } }: MessageEvent<TextJob>) => {

@@ -1,4 +1,4 @@
-//! Asks the worker that reads and writes texts. It begins with the first question and lives as long as the page.
+//! The client of the text worker, which starts with the first request and lives as long as the page.
 
 import type { PipelineDocument } from "../graph/document";
 import type { Finding } from "../graph/finding";
@@ -13,12 +13,12 @@ let worker: Worker | null = null;
 let count = 0;
 const waiting = new Map<number, Waiting>();
 
-/** Reads a text: the document, unless what is found says why there is none. */
+/** Parses a text: the document, unless the problems say why there is none. */
 export async function readText(text: string): Promise<{ document: PipelineDocument | undefined; findings: readonly Finding[] }> {
   return ask({ id: (count += 1), text });
 }
 
-/** The text with another document in it; what did not change stays as it is written. */
+/** The text with another document in it; unchanged parts keep their formatting. */
 export async function writeText(text: string, document: PipelineDocument): Promise<string> {
   return (await ask({ id: (count += 1), text, document })).text;
 }
@@ -36,7 +36,7 @@ function begin(): Worker {
     waiting.get(data.id)?.resolve(data);
     waiting.delete(data.id);
   };
-  // Nothing that it was asked will be answered; the next question begins another.
+  // All pending requests fail; the next request starts a new worker.
   begun.onerror = (event) => {
     event.preventDefault();
     begun.terminate();

@@ -1,4 +1,4 @@
-//! Documents as files: opened from a computer, dropped onto the page, downloaded.
+//! Documents as files: opened, dropped onto the page, or downloaded.
 
 import { h } from "../core/dom";
 import { t } from "../core/texts";
@@ -7,7 +7,7 @@ import type { Session } from "./session";
 
 const LARGEST = 4 << 20;
 
-/** Asks for a file, YAML or JSON, and takes it in. */
+/** Opens a file dialog for YAML or JSON, and loads the file. */
 export function askFile(session: Session): void {
   const input = h("input", { type: "file", accept: ".yaml,.yml,.json,application/yaml,application/json" });
   input.addEventListener("change", () => {
@@ -17,7 +17,7 @@ export function askFile(session: Session): void {
   input.click();
 }
 
-/** Makes a file's document the present one, in one step. A stored pipeline keeps its name. */
+/** Replaces the document by a file's, in one undo step. A stored pipeline keeps its name. */
 export async function takeFile(session: Session, file: File): Promise<void> {
   if (session.readOnly) return;
   if (file.size > LARGEST) {
@@ -40,7 +40,7 @@ export async function takeFile(session: Session, file: File): Promise<void> {
   toast(t("editor.file-taken", { name: file.name }));
 }
 
-/** Files may be dropped anywhere on the page. Returns how to stop. */
+/** Accepts files dropped anywhere on the page. Returns the unsubscribe function. */
 export function watchDrops(session: Session): () => void {
   const over = (event: DragEvent) => {
     if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
@@ -59,7 +59,7 @@ export function watchDrops(session: Session): () => void {
   };
 }
 
-/** Hands the present document over as a file. */
+/** Downloads the current document. */
 export async function download(session: Session, form: "yaml" | "json"): Promise<void> {
   const { document } = session.store.state;
   const json = () => `${JSON.stringify(document, undefined, 2)}\n`;
@@ -67,7 +67,7 @@ export async function download(session: Session, form: "yaml" | "json"): Promise
   hand(`${document.name || "pipeline"}.${form}`, text, form === "json" ? "application/json" : "application/yaml");
 }
 
-/** Hands a text over as a file. */
+/** Downloads a text as a file. */
 export function hand(name: string, text: string, type: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   h("a", { href: url, download: name }).click();

@@ -1,5 +1,6 @@
-//! Keeps the problems of the document true. What the browser finds itself is told at once, in the server's codes; the
-//! server, which knows all, is asked a moment after each change. What both find is told once.
+//! Keeps the document's problems up to date. The browser's own checks are immediate and use the server's
+//! codes; the server, whose checks are complete, is called shortly after each change. A problem that both
+//! find is shown once.
 
 import { request } from "../api/client";
 import type { Problem } from "../api/problem";
@@ -11,7 +12,7 @@ import type { Session } from "./session";
 
 const WAIT_MS = 300;
 
-/** Begins to check, and goes on with every change. Returns how to stop. */
+/** Starts the checks, which repeat after every change. Returns the stop function. */
 export function watchProblems(session: Session): () => void {
   const validator = new Validator(session);
   const stops = [session.store.subscribe(() => { validator.changed(); }), session.cell.subscribe(() => { validator.changed(); })];
@@ -27,13 +28,13 @@ class Validator {
   #broken: object | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: AbortController | null = null;
-  /** What the server said last, and what the browser found when it was asked. */
+  /** The server's last result, and the browser's result at that time. */
   #server: readonly Problem[] = [];
   #ownThen: readonly Problem[] = [];
 
   constructor(private readonly session: Session) {}
 
-  /** Something is other than before; often not the document. */
+  /** Called after any state change, most of which leave the document unchanged. */
   changed(): void {
     const { document } = this.session.store.state;
     const { broken } = this.session.state;
@@ -51,7 +52,7 @@ class Validator {
     this.#running?.abort();
   }
 
-  /** Says what the browser finds, while the server's answer is of an older document. */
+  /** Shows the browser's result, while the server's is for an older document. */
   async #look(document: PipelineDocument): Promise<void> {
     const own = await this.#own(document);
     if (document === this.#document && !this.#broken) this.session.store.set({ problems: joined(this.#server, own, this.#ownThen) });
@@ -77,11 +78,11 @@ class Validator {
       this.#ownThen = own;
       if (document === this.#document) this.session.store.set({ problems });
     } catch {
-      // The next change asks again; saving says what is wrong with the connection.
+      // The next change retries; saving reports connection errors.
     }
   }
 
-  /** As it is written, so that lines are told; else as JSON, whose paths are the same. */
+  /** The formatted text, for line numbers; else JSON, whose paths are the same. */
   #text(): string {
     const { document } = this.session.store.state;
     return this.session.state.broken?.text ?? this.session.source.known(document) ?? JSON.stringify(document);

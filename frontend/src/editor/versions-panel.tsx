@@ -1,4 +1,4 @@
-//! The history: every save is a version; the canvas shows what differs from the one that is chosen.
+//! The history: every save is a version; the canvas shows the differences from the selected one.
 
 import { useEffect, useState } from "react";
 import { trying } from "../core/form";
@@ -9,7 +9,6 @@ import { Changes } from "./changes";
 import type { Session } from "./session";
 import { listVersions, readVersion, restore, type VersionInfo, type VersionPage } from "./versions";
 
-/** The list. */
 export function VersionsPanel({ session }: { session: Session }) {
   const stored = useCell(session.cell, (state) => state.stored);
   const [page, setPage] = useState<VersionPage | null>(null);

@@ -1,4 +1,4 @@
-//! The stored versions of the pipeline: read, compared with on the canvas, brought back.
+//! The stored versions of the pipeline: reading, comparing on the canvas, restoring.
 
 import { request } from "../api/client";
 import type { Page, Schema } from "../api/typed";
@@ -10,26 +10,25 @@ import type { Session } from "./session";
 /** A version, without its document. */
 export type VersionInfo = Schema<"VersionView">;
 
-/** A version that was read. */
 export interface ReadVersion extends Omit<VersionInfo, "document"> {
   readonly text: string;
   readonly document: PipelineDocument;
 }
 
-/** A part of the list, the newest first. */
+/** A page of the list, newest first. */
 export type VersionPage = Page<VersionInfo>;
 
 function pathOf(session: Session) {
   return `/projects/${session.project}/pipelines/${session.state.stored?.pipeline ?? ""}/versions` as const;
 }
 
-/** A part of the list; `cursor` is that of the part before. */
+/** A page of the list; `cursor` is the previous page's. */
 export async function listVersions(session: Session, cursor?: string | null): Promise<VersionPage> {
   const after = typeof cursor !== "string" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
   return (await request("GET", `${pathOf(session)}?limit=50${after}`)).data;
 }
 
-/** Reads one version. Throws when its text cannot be read. */
+/** Reads one version. Throws if its text cannot be parsed. */
 export async function readVersion(session: Session, version: number): Promise<ReadVersion> {
   const { data } = await request("GET", `${pathOf(session)}/${version}`);
   const text = data.document ?? "";
@@ -38,22 +37,22 @@ export async function readVersion(session: Session, version: number): Promise<Re
   return { ...data, text, document: read.document };
 }
 
-/** Makes a version's document the present one: a step that can be taken back. */
+/** Restores a version's document, as a step that can be undone. */
 export function restore(session: Session, version: ReadVersion): void {
   session.store.set({ against: null });
   session.cell.set({ chosen: null });
   session.replace(t("editor.step-restore", { version: version.version }), version.document, version.text);
-  // What is saved from here keeps the newest version's folder.
+  // A save from here keeps the newest version's code folder.
   if ((version.code ?? null) !== session.code) toast(t("editor.restore-code", { version: version.version }), "error");
 }
 
-/** Takes over what somebody else has saved: from now on it is what is stored. */
+/** Loads another user's version, which becomes the stored one. */
 export function takeOver(session: Session, version: ReadVersion, label: string): void {
   session.replace(label, version.document, version.text);
   rebase(session, version);
 }
 
-/** What is stored is another version now; the present document stays. */
+/** Sets the stored version and keeps the current document. */
 export function rebase(session: Session, version: ReadVersion): void {
   const { stored } = session.state;
   if (!stored) return;

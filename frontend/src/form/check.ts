@@ -1,4 +1,4 @@
-//! What a field can say at once, before the server has: bounds of numbers, and amounts that are none.
+//! Immediate checks of a field, before the server's: bounds of numbers, and malformed amounts.
 
 import { t } from "../core/texts";
 import type { Json } from "../graph/document";
@@ -7,7 +7,7 @@ import { amount, type Measure } from "./quantity";
 import { isExpression } from "./schema/fits";
 import type { Kind } from "./schema/kinds";
 
-/** What is wrong with a value of a kind; null when nothing is. */
+/** The error of a value of a kind; null if it is valid. */
 export function wrongWith(kind: Kind, value: Json | undefined): string | null {
   if (kind.type === "priority") return typeof value === "number" ? wrongWith({ type: "number", integer: true, minimum: -1000, maximum: 1000 }, value) : null;
   if (kind.type !== "number" || value === undefined || value === null || isExpression(value)) return null;
@@ -24,7 +24,7 @@ const FORMS: Readonly<Record<Measure, string>> = {
   span: /* text */ "form.not-span",
 };
 
-/** What is wrong with an amount; null when nothing is. */
+/** The error of an amount; null if it is valid. */
 export function wrongAmount(measure: Measure, value: Json | undefined): string | null {
   if (value === undefined || value === null || isExpression(value)) return null;
   return amount(measure, shown(value)) === null ? t(FORMS[measure]) : null;

@@ -1,4 +1,4 @@
-//! What every part of the form reads: the store, what is selected, and what is known; and how a field is bound to it.
+//! The context of all form parts: the store, the selection and the project's data; and the binding of fields.
 
 import { createContext, useContext } from "react";
 import type { Problem } from "../api/problem";
@@ -12,14 +12,14 @@ import type { Path } from "../graph/edit";
 import { pointer } from "./path";
 import { MIXED, orDefault, readAt, writeAt } from "./write";
 
-/** What the form shows now. `tasks` are the selected ones; without one it shows the pipeline. */
+/** The state of the form. `tasks` are the selected ones; if empty, it shows the pipeline. */
 export interface FormState {
   readonly store: EditorStore;
   readonly document: PipelineDocument;
   readonly tasks: readonly Task[];
   /** The newest versions. */
   readonly templates: Templates;
-  /** That of the first task, in the version that it names; undefined also while it is `loading`. */
+  /** The first task's template in its version; undefined also while it is `loading`. */
   readonly template: TemplateInfo | undefined;
   readonly loading: boolean;
   readonly knowledge: Knowledge;
@@ -30,27 +30,27 @@ export interface FormState {
 
 export const FormContext = createContext<FormState | null>(null);
 
-/** The form around a component. */
+/** The state of the surrounding form. */
 export function useForm(): FormState {
   const form = useContext(FormContext);
   if (!form) throw new Error("a field stands outside of a form");
   return form;
 }
 
-/** A field's place in the document, and what lies there. */
+/** A field's path in the document, and its value. */
 export interface Bound {
   readonly value: Json | undefined;
   /** The selected tasks have different values. */
   readonly mixed: boolean;
-  /** The JSON pointer that problems of this place have; of several tasks, that of the first. */
+  /** The JSON pointer of this field's problems; for several tasks, of the first. */
   readonly pointer: string;
   readonly readOnly: boolean;
   readonly set: (value: Json | undefined) => void;
-  /** Ends the step: what is changed next is a step of its own. */
+  /** Closes the undo step: the next change starts a new one. */
   readonly seal: () => void;
 }
 
-/** Binds a field. `label` names it in undo; what equals `usual` is not written. */
+/** Binds a field. `label` names it in undo; a value equal to `usual` is not written. */
 export function useBound(path: Path, label: string, usual?: Json): Bound {
   const form = useForm();
   const names = form.tasks.map((task) => task.name);
@@ -68,7 +68,7 @@ export function useBound(path: Path, label: string, usual?: Json): Bound {
   };
 }
 
-/** Where the selected task stands in the document, as the beginning of its problems' paths; empty for the pipeline. */
+/** The selected task's JSON pointer, the prefix of its problems' paths; empty for the pipeline. */
 export function basePointer({ document, tasks }: FormState): string {
   const [first] = tasks;
   return first ? `/tasks/${document.tasks.findIndex((task) => task.name === first.name)}` : "";

@@ -1,4 +1,4 @@
-//! A part of the form that can be folded: its title, what of it is set, and how much in it is wrong.
+//! A collapsible section of the form: its title, a summary of its values, and its number of problems.
 
 import { useEffect, useId, useState, type ReactNode } from "react";
 import { t } from "../core/texts";
@@ -9,21 +9,21 @@ import { isWithin } from "./path";
 import { problemsAt } from "./by-place";
 
 interface FoldParts {
-  /** What it is remembered by, while the page is open. */
+  /** The key under which its state is kept while the page is open. */
   readonly name: string;
   readonly title: string;
-  /** The fields of the task or pipeline that it holds. */
+  /** The fields of the task or pipeline in it. */
   readonly keys: readonly string[];
-  /** What is set in it, in a few words; empty when nothing is. */
+  /** A short summary of the set values; empty if there are none. */
   readonly summary: string;
   readonly open?: boolean;
   readonly children: ReactNode;
 }
 
-// Somebody who opened the resources of one task wants to see those of the next.
+// Sections stay open when another task is selected.
 const remembered = new Map<string, boolean>();
 
-/** The part. A problem that somebody goes to opens it. */
+/** The section. Navigating to a problem in it opens it. */
 export function Fold({ name, title, keys, summary, open = false, children }: FoldParts) {
   const id = useId();
   const form = useForm();
@@ -36,7 +36,7 @@ export function Fold({ name, title, keys, summary, open = false, children }: Fol
   const worst = found.some(({ severity }) => severity === "error") ? "danger" : "warning";
   useEffect(() => {
     if (wanted && pointers.some((pointer) => isWithin(wanted.pointer, pointer))) setOpen(true);
-    // Only what is asked for opens it, not the task that is selected then.
+    // Only navigation opens it, not a change of the selected task.
   }, [wanted]);
   const toggle = () => {
     remembered.set(name, !isOpen);

@@ -128,7 +128,7 @@ test("the room of a node group is what the largest of its own nodes has", () => 
   const prod = { name: "prod", nodes: [node(64, 2 ** 38, []), node(8, 2 ** 35, ["A100"], ["cards"]), node(4, 2 ** 36, [], ["cards", "cheap"])], node_groups: ["cards", "cheap", "empty"] };
   expect(roomOf([prod], undefined, "cards")).toEqual({ cpu: 8, memory: 2 ** 36, gpus: 1, types: ["A100"], group: "cards" });
   expect(roomOf([prod], undefined, "cheap")).toMatchObject({ cpu: 4, gpus: 0, group: "cheap" });
-  // One without nodes may grow; a name that the cluster does not have is told of elsewhere.
+  // A group without nodes may scale up; a name that the cluster does not have is reported elsewhere.
   expect(roomOf([prod], undefined, "empty")).toBeNull();
   expect(roomOf([prod], undefined, "crads")).toEqual(roomOf([prod], undefined));
 });

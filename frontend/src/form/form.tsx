@@ -1,4 +1,5 @@
-//! The side panel: the form of the selected task, of what several selected tasks have in common, or of the pipeline.
+//! The side panel: the form of the selected task, of the common fields of several selected tasks, or of the
+//! pipeline.
 
 import "../styles/form.css";
 import { useRef } from "react";
@@ -22,7 +23,10 @@ interface FormParts {
   readonly places: readonly Place[];
 }
 
-/** The form. It is another one for another selection, so that nothing half written goes from one task to the next. */
+/**
+ * The form. Each selection has its own instance, so that unfinished input does not move from one task to the
+ * next.
+ */
 export function Form({ store, templates, knowledge, places }: FormParts) {
   const root = useRef<HTMLDivElement>(null);
   const document = useEditor(store, (state) => state.document);

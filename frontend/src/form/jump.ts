@@ -1,11 +1,11 @@
-//! Going to the field that somebody asked for, from the list of problems or from elsewhere.
+//! Navigation to a field, from the list of problems or from elsewhere.
 
 import { useEffect, type RefObject } from "react";
 import { useEditor, type EditorStore } from "../editor/store";
 import { isWithin } from "./path";
 import { taskIndex } from "./by-place";
 
-/** Selects the task that a pointer leads into, or nothing, and asks the form for the field. */
+/** Selects the task that a pointer leads into, or nothing, and requests the field. */
 export function goTo(store: EditorStore, pointer: string): void {
   const index = taskIndex(pointer);
   const task = index === null ? undefined : store.state.document.tasks[index];
@@ -13,12 +13,12 @@ export function goTo(store: EditorStore, pointer: string): void {
   store.set({ wanted: { pointer } });
 }
 
-/** Shows and focuses the field that is asked for: the innermost one around its pointer, else the first one in it. */
+/** Shows and focuses the requested field: the innermost one around its pointer, else the first one in it. */
 export function useJumps(store: EditorStore, form: RefObject<HTMLElement | null>): void {
   const wanted = useEditor(store, (state) => state.wanted);
   useEffect(() => {
     if (!wanted) return;
-    // The part that holds it opens in the same moment.
+    // Its section opens at the same time.
     const frame = requestAnimationFrame(() => {
       const found = form.current && nearest(form.current, wanted.pointer);
       found?.scrollIntoView({ block: "center" });

@@ -1,19 +1,18 @@
-//! What the form is told of the project, beside templates and places.
+//! The project's data for the form, besides templates and clusters.
 
-/** What the project has. */
+/** The project's resources. */
 export interface Knowledge {
   readonly project: string;
-  /** Names of secrets; null for who may not see them. */
+  /** Names of secrets; null without permission to list them. */
   readonly secrets: readonly string[] | null;
   readonly volumes: readonly string[];
-  /** Names of pipelines, the first of them. */
+  /** Names of pipelines, first page only. */
   readonly pipelines: readonly string[];
-  /** Names of the limits that there are. */
+  /** Names of the concurrency limits. */
   readonly limits: readonly string[];
-  /** Names of the priority classes. */
   readonly priorities: readonly string[];
-  /** The digest of the pipeline's folder of code; null when it has none. */
+  /** The digest of the pipeline's code folder; null if it has none. */
   readonly code: string | null;
-  /** Whether the pipeline is stored, so that its name stays. */
+  /** Whether the pipeline is stored, so that its name is fixed. */
   readonly stored: boolean;
 }

@@ -1,4 +1,4 @@
-//! Paths as the JSON pointers that problems have, and values at them. Pure.
+//! Paths, their JSON pointers as in problems, and their values. Pure.
 
 import type { JsonObject } from "../graph/document";
 import type { Path } from "../graph/edit";
@@ -8,7 +8,7 @@ export function pointer(path: Path): string {
   return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** Whether one pointer is another, or leads into what it points at. */
+/** Whether one pointer equals another, or points below it. */
 export function isWithin(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(`${outer}/`);
 }
@@ -18,7 +18,7 @@ export function isMapping(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether two values are equal, in whatever order their keys are. */
+/** Deep equality, ignoring the order of keys. */
 export function same(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   if (Array.isArray(one) && Array.isArray(other)) {

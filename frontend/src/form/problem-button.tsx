@@ -1,4 +1,4 @@
-//! One problem in a list; it leads to its field.
+//! One problem in a list, with a link to its field.
 
 import type { Problem } from "../api/problem";
 import { t } from "../core/texts";
@@ -6,7 +6,7 @@ import { Icon } from "../editor/icon";
 import { Prose } from "./fields/prose";
 import { placeWords } from "./by-place";
 
-/** One problem: its sign, its sentence, and where it is. */
+/** One problem: its icon, its message, and its location. */
 export function ProblemButton({ problem, go }: { problem: Problem; go: () => void }) {
   const isError = problem.severity === "error";
   const place = placeWords(problem.path);

@@ -1,4 +1,4 @@
-//! The list of all problems, by task; each leads to its task and field.
+//! The list of all problems by task, with a link to each task and field.
 
 import "../styles/form.css";
 import { t } from "../core/texts";
@@ -7,7 +7,7 @@ import { goTo } from "./jump";
 import { grouped } from "./by-place";
 import { ProblemButton } from "./problem-button";
 
-/** The list. `onGo` is called when somebody chose one, e.g. to close what the list lies in. */
+/** The list. `onGo` is called when one is selected, e.g. to close the surrounding panel. */
 export function Problems({ store, onGo }: { store: EditorStore; onGo?: () => void }) {
   const problems = useEditor(store, (state) => state.problems);
   const document = useEditor(store, (state) => state.document);

@@ -1,6 +1,5 @@
-//! Amounts as people write them: `500m` cores, `512Mi` of memory, `1h30m` of time. Pure; the same forms as the server reads.
+//! Amounts: `500m` CPUs, `512Mi` of memory, `1h30m` of time. Pure; the same syntax as the server's.
 
-/** What an amount is of. */
 export type Measure = "cpu" | "bytes" | "span";
 
 const BYTES: Readonly<Record<string, number>> = {
@@ -9,7 +8,7 @@ const BYTES: Readonly<Record<string, number>> = {
 };
 const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, "": 1, m: 60, h: 3600, d: 86_400 };
 
-/** An amount in cores, bytes or seconds; null when the text is none. */
+/** An amount in CPUs, bytes or seconds; null if the text is malformed. */
 export function amount(measure: Measure, text: string): number | null {
   const trimmed = text.trim();
   if (measure === "span") return span(trimmed);
@@ -28,7 +27,7 @@ function span(text: string): number | null {
   return seconds;
 }
 
-/** Bytes as people read them: `1.5 GiB`. */
+/** Readable bytes: `1.5 GiB`. */
 export function bytesShown(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let [value, unit] = [bytes, 0];
@@ -36,7 +35,7 @@ export function bytesShown(bytes: number): string {
   return `${rounded(value)} ${units[unit] ?? ""}`;
 }
 
-/** A number with at most one digit behind the point. */
+/** A number with at most one decimal place. */
 export function rounded(value: number): string {
   return String(Math.round(value * 10) / 10);
 }

@@ -1,22 +1,22 @@
-//! What the nodes have that a task may run on. Pure.
+//! The capacity of nodes for a task. Pure.
 
 import type { Place } from "../editor/load";
 import type { Json, PipelineDocument, Task } from "../graph/document";
 import { valueAt } from "../graph/edit";
 
-/** The most that one worker can get. Cores, bytes, cards; the names of the cards. */
+/** The most that one worker can get. CPUs, bytes, GPUs; the names of the GPUs. */
 export interface Room {
   readonly cpu: number;
   readonly memory: number;
   readonly gpus: number;
   readonly types: readonly string[];
-  /** The node group whose nodes these are; absent when all of the cluster's are meant. */
+  /** The node group of these nodes; absent for all nodes of the cluster. */
   readonly group?: string;
 }
 
 /**
- * The room of a cluster, or of one of its node groups: of the named cluster, else the only one. Null when it is not
- * known: a node group that the cluster has and that no node is of now may grow when it is asked for something.
+ * The capacity of a cluster, or of one of its node groups: of the named cluster, else the only one. Null if
+ * unknown: an existing node group without nodes may scale up on request.
  */
 export function roomOf(places: readonly Place[], cluster: unknown, group?: unknown): Room | null {
   const place = places.find((one) => one.name === cluster) ?? (places.length === 1 ? places[0] : undefined);
@@ -29,7 +29,7 @@ export function roomOf(places: readonly Place[], cluster: unknown, group?: unkno
   return named === undefined ? room : { ...room, group: named };
 }
 
-/** The node group of these tasks, the pipeline's where one names none; undefined when they do not agree. */
+/** The node group of these tasks, by default the pipeline's; undefined if they differ. */
 export function groupOf(document: PipelineDocument, tasks: readonly Task[]): Json | undefined {
   const path = ["placement", "node_group"];
   const usual = valueAt(document, path);

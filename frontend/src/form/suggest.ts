@@ -1,27 +1,27 @@
-//! What an expression can name where the caret is.
+//! The names that an expression can use at the caret.
 
 import { t } from "../core/texts";
 import { candidates } from "../graph/complete";
 import type { Path } from "../graph/edit";
 import type { FormState } from "./context";
 
-/** Something that can be put in. */
+/** An insertable text. */
 export interface Suggestion {
   readonly label: string;
   readonly detail?: string;
 }
 
-/** What can be put in, and which part of the text it replaces. */
+/** The suggestions, and the range of text that they replace. */
 export interface Suggestions {
   readonly from: number;
   readonly to: number;
   readonly options: readonly Suggestion[];
 }
 
-/** More would not be read. */
+/** The maximum number of shown suggestions. */
 const MOST = 60;
 
-/** Names that the whole text may become; null when none fits. Unless `asked`, a word must have been begun. */
+/** Suggested values of the whole text; null if none fits. Unless `asked`, a word must have been started. */
 export function among(names: readonly string[] | undefined, text: string, asked: boolean): Suggestions | null {
   const sought = text.trim().toLowerCase();
   if (sought === "" && !asked) return null;
@@ -29,7 +29,10 @@ export function among(names: readonly string[] | undefined, text: string, asked:
   return fitting.length > 0 ? { from: 0, to: text.length, options: fitting.map((label) => ({ label })) } : null;
 }
 
-/** Suggestions at a caret; null where no expression is, or nothing fits. Unless `asked`, a word must have been begun. */
+/**
+ * Suggestions at a caret; null outside of expressions, or if none fits. Unless `asked`, a word must have been
+ * started.
+ */
 export function suggest({ document, tasks, templates }: FormState, path: Path, text: string, caret: number, asked: boolean): Suggestions | null {
   const found = candidates({ document, task: tasks[0]?.name, path, templates }, text, caret);
   if (!found || (!asked && found.from === caret && !/\{\{\s*$|\|\s*$/.test(text.slice(0, caret)))) return null;

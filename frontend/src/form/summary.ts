@@ -1,4 +1,4 @@
-//! What is set in a folded part, in a few words. Pure, but for the language of its words.
+//! Short summaries of collapsed sections. Pure, except for the language of the text.
 
 import { t } from "../core/texts";
 import type { Json } from "../graph/document";
@@ -21,7 +21,7 @@ export function failureInWords(retry: Json | undefined, timeout: Json | undefine
   return join([attempts, timeout === undefined ? "" : t("form.at-most", { time: shown(timeout) })]);
 }
 
-/** The names of what is set: `3 variables · token · datasets`. */
+/** The names of set values: `3 variables · token · datasets`. */
 export function environmentInWords(env: Json | undefined, secrets: Json | undefined, volumes: Json | undefined, setup: Json | undefined): string {
   const variables = isMapping(env) ? Object.keys(env).length : 0;
   const names = (list: Json | undefined) => (Array.isArray(list) ? list.map((one: Json) => (isMapping(one) ? shown(one["name"]) : shown(one))).join(", ") : "");
@@ -34,7 +34,7 @@ export function resultsInWords(outputs: Json | undefined, cache: Json | undefine
   return join([Array.isArray(outputs) ? outputs.map((one: Json) => shown(one)).join(", ") : "", on ? t("form.cached") : ""]);
 }
 
-/** What of the placement is set. */
+/** The set placement options. */
 export function placementInWords(placement: Json | undefined, priority: Json | undefined, cluster?: Json, limits?: Json): string {
   const group = isMapping(placement) ? shown(placement["node_group"]) : "";
   const others = isMapping(placement) ? Object.keys(placement).filter((key) => key !== "node_group").length : 0;

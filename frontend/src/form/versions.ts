@@ -1,4 +1,4 @@
-//! The template of a task in the version that the task names: the newest is known, older ones are asked for once.
+//! The template of a task in the task's version: the newest is known, older ones are loaded once.
 
 import { useEffect, useState } from "react";
 import { request } from "../api/client";
@@ -18,12 +18,15 @@ function ask(name: string, version: string): Promise<TemplateInfo> {
     return { ...template, version, parameters: inLanguage(template.parameters) };
   });
   asked.set(id, coming);
-  // Who asks again tries again.
+  // A later request retries.
   coming.catch(() => { asked.delete(id); });
   return coming;
 }
 
-/** The template of a task in its version; `loading` while an older one is on its way. A version that is not there is `undefined`. */
+/**
+ * The template of a task in its version; `loading` while an older one is being loaded. A missing version is
+ * `undefined`.
+ */
 export function useTemplate(templates: Templates, task: Task | undefined): { template: TemplateInfo | undefined; loading: boolean } {
   const [older, setOlder] = useState<{ id: string; template: TemplateInfo | undefined } | null>(null);
   const newest = task && templateOfTask(templates, task);

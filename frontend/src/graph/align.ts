@@ -1,16 +1,16 @@
-//! Which elements of a list are the same ones in a later state of it.
+//! Matches the items of a list with those of a later version of it.
 
 import { isMapping } from "./equal";
 
-/** An element of the list before, of the list after, or one that is in both. */
+/** An item of the old list, of the new list, or of both. */
 export interface Aligned {
   readonly before?: number;
   readonly after?: number;
 }
 
 /**
- * Both lists in one order: elements with the same name (or, without a name, the same value) are the same as long as that
- * keeps their order; between them, what is left over is paired by place.
+ * Merges both lists in one order. Items with the same name (or, without a name, the same value) match if that
+ * keeps their order; the remaining items between them are paired by position.
  */
 export function aligned(before: readonly unknown[], after: readonly unknown[]): Aligned[] {
   const places = new Map<string, number[]>();
@@ -44,7 +44,7 @@ function keyOf(value: unknown): string {
   return typeof value === "string" ? `text ${value}` : JSON.stringify(value);
 }
 
-/** The places of a longest increasing row among values of at least 0. */
+/** The positions of a longest increasing subsequence among values of at least 0. */
 function increasing(values: readonly number[]): number[] {
   const [tails, back]: [number[], number[]] = [[], []];
   values.forEach((value, at) => {

@@ -1,5 +1,5 @@
-//! What the browser itself finds wrong with a document, at once: a part of what the server finds, with the same codes and
-//! paths. tests/shared-cases/document-problems.json holds both to that.
+//! Immediate checks of a document in the browser: a subset of the server's, with the same codes and paths.
+//! tests/shared-cases/document-problems.json tests both.
 
 import { checkArguments } from "./check/arguments";
 import { checkEdges } from "./check/edges";
@@ -11,18 +11,19 @@ import { mistake, type Finding } from "./finding";
 import { listing, nearest } from "./nearest";
 import type { Schema } from "./schema";
 
-/** What the check needs to know of an installed template. */
+/** The part of an installed template that the check needs. */
 export interface CheckedTemplate {
-  /** The newest version, whose arguments `parameters` describes. */
+  /** The newest version, which `parameters` describes. */
   readonly version: string;
   readonly versions: readonly string[];
   readonly parameters: Schema;
 }
 
-/** Templates by name. */
 export type CheckedTemplates = ReadonlyMap<string, CheckedTemplate>;
 
-/** Every mistake that can be seen without the server; with `templates: null`, those that need none. */
+/**
+ * Every problem that can be found without the server; with `templates: null`, those that need no templates.
+ */
 export function check(document: PipelineDocument, templates: CheckedTemplates | null): Finding[] {
   const findings = [...head(document)];
   const edges = checkEdges(document, findings);
@@ -36,10 +37,10 @@ export function check(document: PipelineDocument, templates: CheckedTemplates | 
   return findings;
 }
 
-// Most tasks are the same object as at the check before.
+// Most tasks are the same object as at the previous check.
 const known = new WeakMap<Task, { at: number; templates: CheckedTemplates | null; findings: Finding[] }>();
 
-/** What is wrong with a task by itself. */
+/** The problems of a single task. */
 function alone(task: Task, at: number, templates: CheckedTemplates | null): Finding[] {
   const before = known.get(task);
   if (before?.at === at && before.templates === templates) return before.findings;

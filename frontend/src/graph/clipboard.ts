@@ -1,4 +1,4 @@
-//! Copying and pasting parts of a pipeline. What is copied is a piece of the document's own text.
+//! Copies and pastes parts of a pipeline, as document text.
 
 import { itemOf, NODE, positionOf, type Canvas, type Frame, type ItemId, type Note, type PipelineDocument, type Task } from "./document";
 import { withCanvas, without, withNeeds } from "./edits/base";
@@ -7,22 +7,22 @@ import { freshNames, withNames } from "./edits/rename";
 import type { Point } from "./types";
 import { toYaml } from "./yaml";
 
-/** A piece of a document. */
+/** A part of a document. */
 export interface Clip {
   readonly tasks: readonly Task[];
   readonly canvas?: Canvas;
 }
 
-/** What a paste made. */
+/** The result of a paste. */
 export interface Pasted {
   readonly document: PipelineDocument;
   /** The new tasks, frames and notes, to be selected. */
   readonly items: readonly ItemId[];
-  /** Needs that were left out, as neither the clip nor the document has such a task. */
+  /** Omitted dependencies: neither the clip nor the document has such a task. */
   readonly dropped: readonly { task: string; need: string }[];
 }
 
-/** What is selected, as a piece. A frame brings its tasks; a task alone leaves its frame behind. */
+/** The selection as a clip. A frame includes its tasks; a task alone is copied without its frame. */
 export function clipOf(document: PipelineDocument, selection: Iterable<ItemId>): Clip {
   const [names, frames, notes] = [new Set<string>(), new Map<string, Frame>(), new Map<string, Note>()];
   for (const id of selection) {
@@ -53,12 +53,12 @@ export function clipText(clip: Clip): string {
   return toYaml(clip as unknown as Parameters<typeof toYaml>[0]);
 }
 
-/** Where a paste lands: moved by so many pixels, or with its left upper corner at a point. */
+/** The position of a paste: shifted by pixels, or with its top left corner at a point. */
 export type Landing = { readonly by: Point } | { readonly at: Point };
 
 /**
- * Puts a piece into a document. Names that are taken become fresh ones, and needs and expressions inside the piece follow.
- * Needs of tasks that the document has stay: new tasks that come after old ones close no cycle.
+ * Pastes a clip into a document. Taken names are replaced, and dependencies and expressions in the clip
+ * follow. Dependencies on existing tasks are kept: new tasks after old ones close no cycle.
  */
 export function paste(document: PipelineDocument, clip: Clip, landing: Landing): Pasted {
   if (clip.tasks.length === 0 && !clip.canvas) return { document, items: [], dropped: [] };
@@ -82,7 +82,7 @@ export function paste(document: PipelineDocument, clip: Clip, landing: Landing):
   return { document: withCanvas(added, canvas.parts), items: [...items, ...canvas.items], dropped };
 }
 
-/** Pasted text may hold a cycle of its own: each need that would close one is left out. */
+/** Pasted text may contain a cycle: each dependency that would close one is omitted. */
 function openCycles(tasks: readonly Task[]): Task[] {
   const needs = new Map<string, string[]>(tasks.map((task) => [task.name, []]));
   const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
@@ -125,7 +125,7 @@ function offset(places: readonly Point[], landing: Landing): Point {
   return [landing.at[0] - Math.min(...places.map(([x]) => x)), landing.at[1] - Math.min(...places.map(([, y]) => y))];
 }
 
-/** A copy of what is selected, beside it. */
+/** Duplicates the selection, beside the original. */
 export function duplicate(document: PipelineDocument, selection: Iterable<ItemId>, by: Point = [24, NODE.height + 24]): Pasted {
   return paste(document, clipOf(document, selection), { by });
 }

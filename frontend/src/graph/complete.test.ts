@@ -15,7 +15,7 @@ const document: PipelineDocument = {
 };
 const templates = new Map<string, ReportingTemplate>([["transfer", { outputs: [{ name: "bytes", description: "How much." }] }], ["python", { outputs: [] }]]);
 
-/** What is offered at the sign `^` of a text. */
+/** The completions at the marker `^` of a text. */
 function offered(text: string, task: string | null = "train", path: Path = ["arguments", "x"]) {
   const offset = text.indexOf("^");
   const plain = text.replace("^", "");

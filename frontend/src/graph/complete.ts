@@ -1,4 +1,4 @@
-//! What an expression at a place of the document can name: for the list that opens while one is typed.
+//! Completions for an expression at a position of the document.
 
 import { placeOf, RUN_NAMES } from "./check/expressions";
 import { ancestors } from "./cycle";
@@ -9,12 +9,12 @@ import { equal, isMapping } from "./equal";
 import { endOfString, expressionsIn, hasExpression } from "./expression";
 import { isBare } from "./strings";
 
-/** What the completion needs to know of a template. */
+/** The part of a template that completion needs. */
 export interface ReportingTemplate {
   readonly outputs: readonly { readonly name: string; readonly description?: string }[];
 }
 
-/** The field that is written in: of a task, or (without one) of the pipeline itself. */
+/** The edited field: of a task, or (without one) of the pipeline itself. */
 export interface Field {
   readonly document: PipelineDocument;
   readonly task: string | undefined;
@@ -22,7 +22,7 @@ export interface Field {
   readonly templates: ReadonlyMap<string, ReportingTemplate>;
 }
 
-/** One thing that can be written. `detail` comes from the document or a template, `text` is a key of texts/graph.json. */
+/** One completion. `detail` comes from the document or a template, `text` is a key of texts/graph.json. */
 export interface Candidate {
   readonly label: string;
   readonly kind: "parameter" | "output" | "run" | "item" | "task" | "folder" | "filter" | "function";
@@ -30,7 +30,7 @@ export interface Candidate {
   readonly text?: string;
 }
 
-/** What may stand in the place of the text from `from` to `to`. */
+/** The replacements for the text from `from` to `to`. */
 export interface Completion {
   readonly from: number;
   readonly to: number;
@@ -39,7 +39,10 @@ export interface Completion {
   readonly options: readonly Candidate[];
 }
 
-/** What may be written at an offset of a field's text; `undefined` outside of expressions and inside of quoted texts. */
+/**
+ * The completions at an offset of a field's text; `undefined` outside of expressions and inside string
+ * literals.
+ */
 export function candidates(field: Field, text: string, offset: number): Completion | undefined {
   const bare = isBare(field.path) && !hasExpression(text);
   const around = bare ? { from: 0, closed: true } : expressionsIn(text).findLast(({ from, to }) => from <= offset && offset <= to);
@@ -48,7 +51,7 @@ export function candidates(field: Field, text: string, offset: number): Completi
   if (endsInString(before)) return undefined;
   const filter = /\|\s*(\w*)$/.exec(before);
   const word = filter?.[1] ?? /(?:[A-Za-z_][\w-]*(?:\.[\w-]*|\[(?:'[^']*'?|"[^"]*"?)\]?)*)?$/.exec(before)?.[0] ?? "";
-  // A member of something that is not one of ours: `(a + b).x`.
+  // A member of something unknown: `(a + b).x`.
   if (!filter && word === "" && /[.\d)\]]$/.test(before)) return undefined;
   const rest = filter ? /^\w*/ : /^[\w-]*/;
   const to = offset + (rest.exec(text.slice(offset))?.[0].length ?? 0);
@@ -68,7 +71,7 @@ function endsInString(before: string): boolean {
   return false;
 }
 
-/** Those that begin like a word, then those that hold it. */
+/** Prefix matches first, then substring matches. */
 function matching(all: readonly Candidate[], word: string): Candidate[] {
   const wanted = plain(word);
   const begins = all.filter(({ label }) => plain(label).startsWith(wanted));
@@ -79,7 +82,7 @@ function plain(label: string): string {
   return label.toLowerCase().replace(/\[["']?|["']?\]/g, (sign) => (sign.startsWith("[") ? "." : ""));
 }
 
-/** Everything that can be named at a field. */
+/** All names available in a field. */
 function names({ document, task: name, path, templates }: Field): Candidate[] {
   const task = name === undefined ? undefined : taskOf(document, name);
   const place = task ? placeOf(task, 0, path) : "early";
@@ -98,7 +101,7 @@ function names({ document, task: name, path, templates }: Field): Candidate[] {
   ];
 }
 
-/** Folders have a value where a worker runs. */
+/** Whether folder names are available: only where a worker runs. */
 function hasFolders([field]: Path): boolean {
   return field === "arguments" || field === "env" || field === "cache";
 }
@@ -109,7 +112,7 @@ function outputs(document: PipelineDocument, task: Task, templates: Field["templ
     const reported = templates.get(one.template.split("@")[0] ?? "")?.outputs ?? [];
     const required = Array.isArray(one["outputs"]) ? one["outputs"].filter((output) => typeof output === "string") : [];
     const all = new Map<string, string | undefined>([...required.map((output) => [output, undefined] as const), ...reported.map(({ name, description }) => [name, description] as const)]);
-    // A name may hold `-`: the server reads it behind `tasks.` whole.
+    // A name may contain `-`: the server parses it as one name after `tasks.`.
     const start = /^[\w-]+$/.test(one.name) ? `tasks.${one.name}.outputs` : `tasks["${one.name}"].outputs`;
     const best: Candidate[] = isMapping(one["search"]) ? [{ label: member(start, "best"), kind: "output", text: /* text */ "graph.names-best" }] : [];
     if (all.size === 0 && best.length > 0) return best;
@@ -118,7 +121,7 @@ function outputs(document: PipelineDocument, task: Task, templates: Field["templ
   });
 }
 
-/** How the tasks before one ended, for its condition. */
+/** The states of the tasks before one, for its condition. */
 function states(document: PipelineDocument, task: Task): Candidate[] {
   const before = ancestors(document, task.name);
   const names = document.tasks.map(({ name }) => name).filter((name) => before.has(name) && name !== task.name);

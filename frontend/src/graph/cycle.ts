@@ -1,8 +1,8 @@
-//! Who comes before and after whom: what may be connected without closing a cycle.
+//! Ancestors and descendants of tasks: which edges close no cycle.
 
 import type { PipelineDocument } from "./document";
 
-/** The tasks that come after a task, however many lie between. Without itself, unless it lies on a cycle. */
+/** All transitive dependents of a task. Without the task itself, unless it is on a cycle. */
 export function descendants(document: PipelineDocument, name: string): Set<string> {
   const after = new Map<string, string[]>();
   for (const task of document.tasks) {
@@ -15,7 +15,7 @@ export function descendants(document: PipelineDocument, name: string): Set<strin
   return reached(name, (one) => after.get(one) ?? []);
 }
 
-/** The tasks that come before a task, however many lie between. */
+/** All transitive dependencies of a task. */
 export function ancestors(document: PipelineDocument, name: string): Set<string> {
   const needs = new Map(document.tasks.toReversed().map((task) => [task.name, task.needs ?? []]));
   const found = reached(name, (one) => needs.get(one) ?? []);
@@ -23,14 +23,14 @@ export function ancestors(document: PipelineDocument, name: string): Set<string>
 }
 
 /**
- * The tasks that an edge from this one may not lead to: itself and all that come before it. Worked out once when a drag
- * begins; `has` then answers each move.
+ * The forbidden targets of an edge from this task: itself and all its ancestors. Computed once when a drag
+ * starts; `has` then answers each move.
  */
 export function forbiddenTargets(document: PipelineDocument, from: string): Set<string> {
   return ancestors(document, from).add(from);
 }
 
-/** The tasks that an edge to this one may not come from: itself and all that come after it. */
+/** The forbidden sources of an edge to this task: itself and all its descendants. */
 export function forbiddenSources(document: PipelineDocument, to: string): Set<string> {
   return descendants(document, to).add(to);
 }

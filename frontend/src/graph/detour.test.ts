@@ -35,7 +35,7 @@ const anyBox = fc.record({ x: fc.integer({ min: 60, max: 1500 }), y: fc.integer(
 const height = fc.integer({ min: -300, max: 300 });
 const END = 1800;
 
-/** Lines from left to right past the same boxes, each with its passes. */
+/** Edges from left to right past the same boxes, each with its passes. */
 function drawn(ends: readonly (readonly [number, number])[], boxes: readonly Box[]) {
   const ways = ends.map(([from, to]) => ({ start: [0, from] as Point, end: [END, to] as Point }));
   const found = ways.map(({ start, end }) => ({ start, end, passes: detour(start, end, plain(start, end, "right"), boxes, "right") }));

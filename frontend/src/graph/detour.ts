@@ -1,11 +1,11 @@
-//! Bends for an edge that would run over boxes which are not its own: between its ends it passes each column of boxes
-//! through the free gap that is nearest to the straight way, as a layout's long edges do.
+//! Routes an edge around foreign boxes: between its ends it passes each column of boxes through the free gap
+//! nearest to the straight line, like long edges of a layout.
 
 import type { Gap, Pass } from "./lanes";
 import { pointAt, through, type Curve } from "./line";
 import type { Direction, Point } from "./types";
 
-/** A box on the drawing. */
+/** An obstacle on the drawing. */
 export interface Block {
   readonly x: number;
   readonly y: number;
@@ -13,16 +13,16 @@ export interface Block {
   readonly height: number;
 }
 
-/** What an edge keeps from a box, in pixels: beside it, and where it begins to turn. */
+/** The distances of an edge from a box, in pixels: beside it, and where it starts to turn. */
 const CLEAR = { beside: 8, before: 12 } as const;
 
-/** A gap that is narrower than this is passed in its middle. */
+/** A narrower gap, in pixels, is passed in its middle. */
 const NARROW = 40;
 
-/** A curve is looked at in so many points: it runs on between two for less than a box is wide. */
+/** How many points of a curve are tested: the distance between two is less than a box's width. */
 const STEPS = 48;
 
-/** A box by its place along the edge and across it. */
+/** A box's extent along the edge and across it. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -31,8 +31,8 @@ interface Span {
 }
 
 /**
- * Where an edge has to pass boxes because its plain curve would run over one of them; `null` when there is nothing to go
- * round, and for an edge that leads back. The boxes at its own ends are not given.
+ * Where an edge must pass boxes because its plain curve would cross one of them. `null` if there is no
+ * obstacle, and for a backward edge. The boxes at its own ends are excluded.
  */
 export function detour(start: Point, end: Point, plain: Curve, boxes: Iterable<Block>, direction: Direction): Pass[] | null {
   const [[from, low], [to, high]] = direction === "right" ? [start, end] : [turned(start), turned(end)];
@@ -54,7 +54,7 @@ export function detour(start: Point, end: Point, plain: Curve, boxes: Iterable<B
   return ways.map((way, index): Pass => ({ ...way, before: ways[index - 1]?.best ?? low, after: ways[index + 1]?.best ?? high, ends: low + high }));
 }
 
-/** The line of an edge that passes boxes at the lanes that it got. */
+/** The path of an edge that passes boxes in its assigned lanes. */
 export function bent(start: Point, end: Point, passes: readonly Pass[], lanes: ReadonlyMap<Pass, number>, direction: Direction): Curve[] {
   const bends = passes.flatMap((pass): Point[] => {
     const at = lanes.get(pass) ?? pass.best;
@@ -63,7 +63,7 @@ export function bent(start: Point, end: Point, passes: readonly Pass[], lanes: R
   return through([start, ...(direction === "right" ? bends : bends.map(turned)), end], direction);
 }
 
-/** Whether a curve runs over one of some boxes. */
+/** Whether a curve crosses one of the boxes. */
 export function runsOver(curve: Curve, boxes: Iterable<Block>): boolean {
   const bounds = boundsOf(curve);
   for (const box of boxes) if (box.y < bounds.bottom && box.y + box.height > bounds.top && crosses(curve, box)) return true;
@@ -86,7 +86,7 @@ interface Column {
   readonly spans: Span[];
 }
 
-// Boxes that share a part of the way are passed together.
+// Boxes that overlap along the edge are passed together.
 function columnsOf(spans: readonly Span[], from: number, to: number): Column[] {
   const columns: Column[] = [];
   for (const span of spans.toSorted((a, b) => a.from - b.from)) {
@@ -100,7 +100,8 @@ function columnsOf(spans: readonly Span[], from: number, to: number): Column[] {
   return columns;
 }
 
-// Beyond the outermost box everything is free, so there is always one. In the middle of what is narrow.
+// Beyond the outermost box everything is free, so there is always a gap. A narrow one is passed in its
+// middle.
 function nearestGap(spans: readonly Span[], wish: number): Gap & { best: number } {
   const edges = spans.flatMap(({ low, high }) => [low, high]);
   const free = [wish, ...edges].filter((at) => spans.every(({ low, high }) => at <= low || at >= high));

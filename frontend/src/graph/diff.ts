@@ -1,4 +1,4 @@
-//! What differs between two documents, by task and field. Where things lie on the canvas is told apart from what they are.
+//! The difference between two documents, by task and field. Canvas positions are separate from content.
 
 import type { Canvas, Json, PipelineDocument, Task } from "./document";
 import { without } from "./edits/base";
@@ -6,14 +6,14 @@ import type { Path } from "./edits/fields";
 import { withNames } from "./edits/rename";
 import { equal, isMapping } from "./equal";
 
-/** One value that is another one; `undefined` where there is none. */
+/** One changed value; `undefined` if absent. */
 export interface FieldChange {
   readonly path: Path;
   readonly before: Json | undefined;
   readonly after: Json | undefined;
 }
 
-/** All of it. Names of tasks are those afterwards, but for `removed` and `renamed.from`. */
+/** The whole difference. Task names are the new ones, except for `removed` and `renamed.from`. */
 export interface Difference {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -21,11 +21,11 @@ export interface Difference {
   readonly changed: ReadonlyMap<string, readonly FieldChange[]>;
   /** The pipeline's own fields. */
   readonly pipeline: readonly FieldChange[];
-  /** Fields of `canvas`: places, frames, notes. */
+  /** Fields of `canvas`: positions, frames, notes. */
   readonly canvas: readonly FieldChange[];
 }
 
-/** Compares two documents. A task with another name and nothing else changed is renamed. */
+/** Compares two documents. A task with another name and nothing else changed counts as renamed. */
 export function difference(before: PipelineDocument, after: PipelineDocument): Difference {
   const names = renames(before, after);
   const old = new Map(before.tasks.map((task) => [names.get(task.name) ?? task.name, task]));
@@ -48,13 +48,13 @@ export function difference(before: PipelineDocument, after: PipelineDocument): D
   };
 }
 
-/** Whether a difference has nothing in it; with `canvas: false`, nothing but places, frames and notes. */
+/** Whether a difference is empty; with `canvas: false`, ignoring positions, frames and notes. */
 export function isEmptyDifference({ added, removed, renamed, changed, pipeline, canvas }: Difference, parts: { canvas: boolean } = { canvas: true }): boolean {
   const lists = [added, removed, renamed, pipeline, parts.canvas ? canvas : []];
   return changed.size === 0 && lists.every((list) => list.length === 0);
 }
 
-/** The values that differ inside of two; lists are compared as a whole. */
+/** The changed values inside of two values; lists are compared as a whole. */
 export function fieldChanges(before: Json | undefined, after: Json | undefined, path: Path = []): FieldChange[] {
   if (equal(before, after)) return [];
   if (!isMapping(before) || !isMapping(after)) return [{ path, before, after }];
@@ -68,12 +68,12 @@ function taskChanges(before: Task, after: Task): FieldChange[] {
   return fieldChanges(content(before), content(after));
 }
 
-// Each task that is gone is compared with each new one; documents that differ that much are told as removed and added.
+// Each removed task is compared with each new one; beyond this many pairs, all count as removed and added.
 const RENAMES = 250_000;
 
 /**
- * Other names of tasks, by the old ones: a task that is gone and a new one with the same content. The order of tasks and
- * the needs tell alike ones apart.
+ * Renamed tasks, by old name: a removed task and a new one with the same content. The order of tasks and
+ * their dependencies disambiguate equal ones.
  */
 export function renames(before: PipelineDocument, after: PipelineDocument): Map<string, string> {
   const [was, now] = [new Set(before.tasks.map((task) => task.name)), new Set(after.tasks.map((task) => task.name))];
@@ -102,12 +102,11 @@ function sameContent(a: Task, b: Task): boolean {
   return a.template === b.template && equal(content(a), content(b));
 }
 
-/** The pipeline's own fields. */
 export function ownFields(document: PipelineDocument): Json {
   return without({ ...document, tasks: undefined, canvas: undefined }) as Json;
 }
 
-/** The canvas with other names for tasks. */
+/** The canvas with renamed tasks. */
 export function canvasWithNames(canvas: Canvas | undefined, names: ReadonlyMap<string, string>): Canvas | undefined {
   if (!canvas) return undefined;
   const named = (name: string) => names.get(name) ?? name;

@@ -1,9 +1,9 @@
-//! The pipeline document as the editor holds it: the words of docs/pipeline-document.md as plain, immutable data. Keys
-//! that the editor does not know are kept as they are.
+//! The editor's pipeline document: the keys of docs/pipeline-document.md as plain, immutable data. Unknown
+//! keys are preserved.
 
 import type { Point } from "./types";
 
-/** The size of every node, in pixels: it is given, never measured. */
+/** The size of every node, in pixels: fixed, never measured. */
 export const NODE = { width: 224, height: 72 } as const;
 
 /** A value of the document. */
@@ -12,7 +12,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** A mapping of the document. */
 export type JsonObject = Readonly<Record<string, Json>>;
 
-/** One task. `name` is unique in the pipeline and is how everything refers to it. */
+/** One task. `name` is unique in the pipeline, and references use it. */
 export interface Task {
   readonly name: string;
   readonly template: string;
@@ -22,29 +22,31 @@ export interface Task {
   readonly [key: string]: Json | undefined;
 }
 
-/** Tasks that are drawn with a border and a title around them. A task is in one frame at most. */
+/** Tasks drawn with a border and a title around them. A task is in at most one frame. */
 export interface Frame {
   readonly title: string;
   readonly tasks: readonly string[];
 }
 
-/** A text on the canvas. `at` is its left upper corner, `size` its width and height, in pixels. */
+/** A text on the canvas. `at` is its top left corner, `size` its width and height, in pixels. */
 export interface Note {
   readonly text: string;
   readonly at: Point;
   readonly size: Point;
 }
 
-/** What only the drawing needs; no plan depends on it. Frames and notes have ids (`f1`, `n2`), unique in their mapping. */
+/**
+ * Data for the drawing only; no plan depends on it. Frames and notes have ids (`f1`, `n2`), unique in their
+ * mapping.
+ */
 export interface Canvas {
   readonly direction?: "right" | "down";
-  /** The left upper corner of each task's node, in pixels. A task without one is laid out. */
+  /** The top left corner of each task's node, in pixels. A task without one is laid out. */
   readonly positions?: Readonly<Record<string, Point>>;
   readonly frames?: Readonly<Record<string, Frame>>;
   readonly notes?: Readonly<Record<string, Note>>;
 }
 
-/** The whole document. */
 export interface PipelineDocument {
   readonly apiVersion: "cubeloom/v1";
   readonly kind: "Pipeline";
@@ -56,7 +58,7 @@ export interface PipelineDocument {
   readonly [key: string]: unknown;
 }
 
-/** What can be selected: `task:pull`, `frame:f1`, `note:n2`, `edge:pull>train`. */
+/** A selectable item: `task:pull`, `frame:f1`, `note:n2`, `edge:pull>train`. */
 export type ItemId = `task:${string}` | `frame:${string}` | `note:${string}` | `edge:${string}>${string}`;
 
 /** An item's kind and its name or id. */
@@ -70,21 +72,20 @@ export function tasksIn(selection: Iterable<ItemId>): string[] {
   return [...selection].map(itemOf).filter(({ kind }) => kind === "task").map(({ name }) => name);
 }
 
-/** The edges of the document: one for each need of a task that is there. */
+/** The edges of the document: one for each dependency on an existing task. */
 export function edgesOf(document: PipelineDocument): { from: string; to: string }[] {
   const names = new Set(document.tasks.map((task) => task.name));
   return document.tasks.flatMap((task) => (task.needs ?? []).filter((need) => names.has(need)).map((from) => ({ from, to: task.name })));
 }
 
-/** A task by its name. */
 export function taskOf(document: PipelineDocument, name: string): Task | undefined {
   return document.tasks.find((task) => task.name === name);
 }
 
-/** The place of a task's node, when it has one. */
+/** The position of a task's node, if it has one. */
 export function positionOf(document: PipelineDocument, name: string): Point | undefined {
   const positions = document.canvas?.positions;
-  // A task may be called `constructor`.
+  // A task may be named `constructor`.
   return positions && Object.hasOwn(positions, name) ? positions[name] : undefined;
 }
 

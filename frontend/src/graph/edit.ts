@@ -1,5 +1,5 @@
-//! Changes of a document, all in one place. Each takes one document and gives another; what did not change is the same
-//! object as before, and a change that changes nothing gives the document itself.
+//! All changes of a document. Each takes a document and returns a new one. Unchanged parts keep their
+//! identity, and a change without effect returns the document itself.
 
 export { addTask, changeTask, connect, disconnect, freeName, place, setField, withCanvas } from "./edits/base";
 export { setPath, setPipelinePath, valueAt, type Path } from "./edits/fields";

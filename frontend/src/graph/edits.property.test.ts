@@ -9,7 +9,7 @@ import { History } from "./history";
 import { layOut } from "./layout";
 import { clipFrom } from "./paste-text";
 
-// On a busy machine.
+// For a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const NAMES = ["a", "b-1", "c", "constructor", "e2", "f"];
@@ -22,7 +22,7 @@ const parameter = fc.constantFrom("day", "rounds");
 
 type Change = (document: PipelineDocument) => PipelineDocument;
 
-/** Any edit, as the editor makes it: a name is free and an edge closes no cycle. */
+/** Any edit that the editor can make: names are free and edges close no cycle. */
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.tuple(name, point).map(([wanted, at]): Change => (d) => edit.addTask(d, { name: edit.freeName(new Set(d.tasks.map((one) => one.name)), wanted), template: "echo", arguments: { words: [`{{ tasks.${wanted}.outputs.x }}`] } }, at)),
   fc.tuple(name, name).map(([from, to]): Change => (d) => (closesCycle(d, from, to) || !d.tasks.some((one) => one.name === from) ? d : edit.connect(d, from, to))),
@@ -54,14 +54,14 @@ const start: PipelineDocument = { apiVersion: "cubeloom/v1", kind: "Pipeline", n
 const changes = fc.array(change, { maxLength: 25 });
 const anyDocument = changes.map((all) => all.reduce((document, one) => one(document), start));
 
-/** As the canvas does it: all places anew, those of before kept where that is wished. */
+/** As on the canvas: all positions are recomputed; with `again`, the layout respects the previous ones. */
 function laidOut(document: PipelineDocument, direction: "right" | "down", again: boolean): PipelineDocument {
   const previous = again ? new Map(Object.entries(document.canvas?.positions ?? {})) : undefined;
   const { nodes } = layOut(document.tasks.map(({ name: id }) => ({ id, ...NODE })), edgesOf(document), direction, { previous });
   return edit.place(document, Object.fromEntries([...nodes].map(([id, { x, y }]) => [id, [Math.round(x), Math.round(y)] as const])));
 }
 
-/** What holds of every document that was only edited. */
+/** Invariants of every edited document. */
 function sound(document: PipelineDocument): void {
   const names = document.tasks.map((task) => task.name);
   expect(new Set(names).size).toBe(names.length);

@@ -1,6 +1,6 @@
-//! Equality of values: the order of keys has no meaning, the order of elements has.
+//! Equality of values: the order of keys is ignored, the order of items is not.
 
-/** Whether two values are equal, however deep. */
+/** Deep equality. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

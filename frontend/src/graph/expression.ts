@@ -1,6 +1,7 @@
-//! Finds the expressions of a text and the tasks that they read, as the server does: only `{{ ... }}` is special.
+//! Parses the expressions of a text, and the tasks that they read, like the server: only `{{ ... }}` is
+//! special.
 
-/** A piece of a text, by its offsets. `closed` is false when `}}` is missing; the piece then goes to the end. */
+/** A range of a text, by offsets. `closed` is false if `}}` is missing; the range then extends to the end. */
 export interface Expression {
   readonly source: string;
   readonly from: number;
@@ -8,16 +9,16 @@ export interface Expression {
   readonly closed: boolean;
 }
 
-/** A task that an expression reads, where its name stands, and the output unless all are read together. */
+/** A task that an expression reads, the offsets of its name, and the output, unless all are read together. */
 export interface Read {
   readonly task: string;
   readonly output: string | undefined;
-  /** Offsets of `.name` or `['name']` behind `tasks`. */
+  /** Offsets of `.name` or `['name']` after `tasks`. */
   readonly from: number;
   readonly to: number;
 }
 
-/** What stands between `{{` and `}}`, each with the offsets of its inside. */
+/** The ranges between `{{` and `}}`, exclusive. */
 export function expressionsIn(text: string): Expression[] {
   const found: Expression[] = [];
   for (let start = text.indexOf("{{"); start >= 0; ) {
@@ -30,7 +31,7 @@ export function expressionsIn(text: string): Expression[] {
   return found;
 }
 
-/** Where the `}}` is that ends an expression: not in quotes, not in brackets. */
+/** The offset of the `}}` that ends an expression: outside of quotes and brackets. */
 function endOf(text: string, from: number): number | undefined {
   let depth = 0;
   for (let at = from; at < text.length; at += 1) {
@@ -43,7 +44,7 @@ function endOf(text: string, from: number): number | undefined {
   return undefined;
 }
 
-/** The offset of the quote that ends the string beginning at `start`, or beyond the end of the text. */
+/** The offset of the quote that ends the string starting at `start`, or beyond the end of the text. */
 export function endOfString(text: string, start: number): number {
   const quote = text.charAt(start);
   let at = start + 1;
@@ -51,10 +52,10 @@ export function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** What documents' expressions can name. */
+/** The root variables of expressions. */
 export const ROOTS = ["params", "run", "workspace", "code", "tasks", "item", "task", "args"] as const;
 
-/** A variable that an expression names, and the member that is taken of it by a constant name: its offsets, as in `Read`. */
+/** A variable in an expression, and its constant member: offsets as in `Read`. */
 export interface Name {
   readonly root: (typeof ROOTS)[number];
   readonly member: string | undefined;
@@ -62,14 +63,14 @@ export interface Name {
   readonly to: number;
 }
 
-/** What one expression names; `wrong` when it multiplies, or names a task in a way that cannot be known before. */
+/** The names in one expression; `wrong` if it multiplies, or names a task dynamically. */
 export interface Scanned {
   readonly reads: readonly Read[];
   readonly names: readonly Name[];
   readonly wrong: "times" | "tasks" | undefined;
 }
 
-/** Scans one expression as the server does. */
+/** Scans one expression like the server. */
 export function scan(expression: string): Scanned {
   const [reads, names]: [Read[], Name[]] = [[], []];
   let wrong: Scanned["wrong"];
@@ -113,7 +114,7 @@ function readAt(expression: string, at: number): Read | undefined {
   return { task: task?.name ?? "", output: output?.name, from: at, to: task?.to ?? at };
 }
 
-/** The member that is taken at an offset by a constant name, and where that ends. */
+/** The constant member at an offset, and where it ends. */
 function member(expression: string, from: number, dashes: boolean): { name: string; to: number } | undefined {
   const skip = (at: number) => at + (/^[ \t\n\r\f]*/.exec(expression.slice(at))?.[0].length ?? 0);
   const at = skip(from);
@@ -140,14 +141,14 @@ function endOfWord(text: string, from: number): number {
   return at;
 }
 
-/** What is taken by a name, and where that stands. */
+/** A constant member, and its offsets. */
 interface Taken {
   readonly name: string | undefined;
   readonly from: number;
   readonly to: number;
 }
 
-/** An expression in which other names are taken. A name that no expression can hold is not put in. */
+/** Replaces names in an expression. A name that no expression can contain is not inserted. */
 function renamedIn(expression: string, taken: readonly Taken[], names: ReadonlyMap<string, string>): string {
   let text = "";
   let done = 0;
@@ -166,13 +167,13 @@ function quoted(name: string, before: string): string {
   return `[${quote}${name}${quote}]`;
 }
 
-/** A text in which other names stand for tasks. With `bare`, a text without braces is an expression itself. */
+/** Replaces task names in a text. With `bare`, a text without braces is an expression itself. */
 export function renameTasksIn(text: string, names: ReadonlyMap<string, string>, bare = false): string {
   if (!text.includes("tasks")) return text;
   return mapExpressions(text, bare, (source) => renamedIn(source, scan(source).reads.map((read) => ({ ...read, name: read.task })), names));
 }
 
-/** A text in which other names stand for parameters; `bare` as above. */
+/** Replaces parameter names in a text; `bare` as above. */
 export function renameParametersIn(text: string, names: ReadonlyMap<string, string>, bare = false): string {
   if (!text.includes("params")) return text;
   const taken = (source: string) => scan(source).names.filter(({ root }) => root === "params").map((one) => ({ ...one, name: one.member }));
@@ -190,7 +191,7 @@ function mapExpressions(text: string, bare: boolean, change: (source: string) =>
   return changed + text.slice(done);
 }
 
-/** Whether a text has an expression at all. */
+/** Whether a text contains an expression. */
 export function hasExpression(text: string): boolean {
   return text.includes("{{");
 }

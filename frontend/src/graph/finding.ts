@@ -1,13 +1,13 @@
-//! What is wrong with a document, before it is put into words: pure code has no language.
+//! Language-independent problems of a document, for pure code.
 
 import type { Problem } from "../api/problem";
 
-/** Codes of the server that the browser finds too. */
+/** Codes of the server that the browser uses, too. */
 export type Code =
   | "syntax" | "too_large" | "unknown_version" | "duplicate_key" | "missing_key" | "wrong_type" | "invalid_value" | "invalid_name" | "duplicate_name"
   | "unknown_task" | "cycle" | "unknown_template" | "undefined_name" | "output_not_available" | "invalid_expression" | "invalid_argument" | "conflict" | "suspicious";
 
-/** One mistake. `path` is a JSON pointer; `text` a key of texts/graph.json and `values` what stands in its places. */
+/** One problem. `path` is a JSON pointer, `text` a key of texts/graph.json, `values` its placeholders. */
 export interface Finding {
   readonly severity: "error" | "warning";
   readonly code: Code;
@@ -18,12 +18,12 @@ export interface Finding {
   readonly column?: number;
 }
 
-/** A mistake that stops the pipeline. */
+/** An error that prevents a run. */
 export function mistake(code: Code, path: string, text: string, values: Readonly<Record<string, string | number>> = {}): Finding {
   return { severity: "error", code, path, text, values };
 }
 
-/** A finding in words; `say` is `t` of core/texts.ts. */
+/** A problem as text; `say` is `t` of core/texts.ts. */
 export function worded({ text, values, ...finding }: Finding, say: (key: string, values: Record<string, string | number>) => string): Problem {
   return { ...finding, message: say(text, { ...values }) };
 }
@@ -33,7 +33,7 @@ export function pointer(path: readonly (string | number)[]): string {
   return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** The parts of a JSON pointer; numbers stay texts. */
+/** The segments of a JSON pointer; numbers stay strings. */
 export function partsOf(path: string): string[] {
   return path.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }

@@ -1,16 +1,16 @@
-//! What a version has and the document does not: its tasks, with the edges that they had.
+//! Removed parts: tasks of a version that the document does not have, with their edges.
 
 import { difference } from "./diff";
 import { edgesOf, taskOf, type PipelineDocument, type Task } from "./document";
 import type { Edge } from "./types";
 
-/** Tasks that are gone, and the edges that went with them. An end that is still there has the name that it has now. */
+/** Removed tasks and edges. An end that still exists has its current name. */
 export interface Gone {
   readonly tasks: readonly Task[];
   readonly edges: readonly Edge[];
 }
 
-/** What went between two documents. */
+/** The parts removed between two documents. */
 export function goneSince(before: PipelineDocument, now: PipelineDocument): Gone {
   const { removed, renamed } = difference(before, now);
   const names = new Map(renamed.map(({ from, to }) => [from, to]));

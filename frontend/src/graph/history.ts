@@ -1,4 +1,4 @@
-//! Undo and redo: the states of something immutable, with what led to each.
+//! Undo and redo: a history of immutable states, with the name of each step.
 
 /** A state, and the name of the step that led to it. */
 interface Step<T> {
@@ -8,7 +8,7 @@ interface Step<T> {
 
 const LIMIT = 500;
 
-/** A line of states with a present one. Immutable: every method gives a new history. */
+/** A linear history with a current state. Immutable: every method returns a new history. */
 export class History<T> {
   private constructor(
     private readonly past: readonly Step<T>[],
@@ -16,7 +16,7 @@ export class History<T> {
     private readonly future: readonly Step<T>[],
   ) {}
 
-  /** A history that begins here. */
+  /** A new history with this state. */
   static of<T>(state: T): History<T> {
     return new History([], { state, label: "" }, []);
   }
@@ -25,19 +25,19 @@ export class History<T> {
     return this.now.state;
   }
 
-  /** What undo would take back; `null` when nothing. */
+  /** The name of the step to undo; `null` if there is none. */
   get undoLabel(): string | null {
     return this.past.length > 0 ? this.now.label : null;
   }
 
-  /** What redo would do again; `null` when nothing. */
+  /** The name of the step to redo; `null` if there is none. */
   get redoLabel(): string | null {
     return this.future[0]?.label ?? null;
   }
 
   /**
-   * Goes on to a new state; what had been undone is gone. Steps that follow each other with the same `merge` become one
-   * (a drag, the typing in one field). An unchanged state is no step.
+   * Adds a new state and discards undone steps. Consecutive steps with the same `merge` become one (a drag,
+   * typing in one field). An unchanged state is no step.
    */
   push(state: T, label: string, merge?: string): History<T> {
     if (state === this.now.state) return this;
@@ -46,7 +46,7 @@ export class History<T> {
     return new History(past, { state, label, merge }, []);
   }
 
-  /** Ends a step: what comes is a step of its own. */
+  /** Closes a step: the next change starts a new one. */
   seal(): History<T> {
     return this.now.merge === undefined ? this : new History(this.past, { state: this.now.state, label: this.now.label }, this.future);
   }

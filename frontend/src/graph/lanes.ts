@@ -1,38 +1,41 @@
-//! Lanes: edges that pass the same gap between boxes lie beside each other, in the order in which they come and go, so
-//! that none crosses another without need. All edges are looked at together: their order in the document says nothing.
+//! Lanes: edges in the same gap between boxes are placed side by side, ordered by their ends, to avoid
+//! crossings. All edges are processed together: their order in the document is irrelevant.
 
-/** How far lanes are from each other, in pixels, as long as their gap has room for it. */
+/** The distance between lanes, in pixels, if their gap is wide enough. */
 const APART = 7;
 
-/** A free way between boxes: its borders may be infinite. */
+/** A free gap between boxes; its borders may be infinite. */
 export interface Gap {
   readonly low: number;
   readonly high: number;
 }
 
-/** Where an edge passes boxes: along itself `from` and `to`, and across, where it would like to lie: `best`, in its gap. */
+/**
+ * A section where an edge passes boxes: `from` and `to` along the edge, and its preferred position `best`
+ * across, within its gap.
+ */
 export interface Pass extends Gap {
   readonly from: number;
   readonly to: number;
   readonly best: number;
-  /** Where it comes from and where it goes to, across: its place at the boxes before and after, or its end. */
+  /** The positions across at the boxes before and after, or at its ends. */
   readonly before: number;
   readonly after: number;
-  /** The sum of where the whole edge begins and ends: what decides between edges that go the same way for long. */
+  /** The sum of the positions of both ends of the edge, which orders edges that share a long way. */
   readonly ends: number;
 }
 
-// Passes that share a place, one beside the other.
+// Passes that share a gap, side by side.
 interface Block {
   readonly passes: readonly Pass[];
-  /** How many lanes it takes, which pass has which, and where the first one lies. */
+  /** How many lanes it takes, the lane of each pass, and the position of the first. */
   readonly lanes: ReadonlyMap<Pass, number>;
   readonly first: number;
   readonly last: number;
   readonly apart: number;
 }
 
-/** The lane of each pass: in its gap, and apart from all that it runs beside. */
+/** The lane of each pass: in its gap, and apart from all parallel ones. */
 export function lanesOf(passes: Iterable<Pass>): Map<Pass, number> {
   const places = new Map<Pass, number>();
   for (const together of groupsOf([...passes])) {
@@ -43,7 +46,7 @@ export function lanesOf(passes: Iterable<Pass>): Map<Pass, number> {
   return places;
 }
 
-// Passes that may get in each other's way, if only through others.
+// Passes that may conflict, directly or transitively.
 function groupsOf(passes: Pass[]): Pass[][] {
   const groups = new Set<Pass[]>();
   const groupOf = new Map<Pass, Pass[]>();
@@ -67,7 +70,7 @@ function groupsOf(passes: Pass[]): Pass[][] {
   return [...groups];
 }
 
-// From the lowest on: what would come too near to a block becomes one with it.
+// In ascending order: a block that would be too close to another is merged with it.
 function blocksOf(passes: readonly Pass[]): Set<Block> {
   const blocks = new Set<Block>();
   for (const pass of passes.toSorted((a, b) => a.best - b.best || byWay(a, b))) {
@@ -97,7 +100,7 @@ function blockOf(passes: readonly Pass[]): Block {
   return { passes, lanes, first, last: first + steps * apart, apart };
 }
 
-// Each comes after those that it runs beside and that belong before it.
+// Each pass comes after the parallel ones that are ordered before it.
 function numbered(passes: readonly Pass[]): Map<Pass, number> {
   const lanes = new Map<Pass, number>();
   for (const pass of passes.toSorted(byWay)) {
@@ -108,7 +111,7 @@ function numbered(passes: readonly Pass[]): Map<Pass, number> {
   return lanes;
 }
 
-// Two edges of which one begins and ends above the other do not cross when they lie in this order; others cross once anyhow.
+// If both ends of one edge are above the other's, this order avoids a crossing; all others cross once anyway.
 function byWay(a: Pass, b: Pass): number {
   return a.before + a.after - (b.before + b.after) || a.ends - b.ends || a.before - b.before;
 }

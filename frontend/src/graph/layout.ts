@@ -1,5 +1,5 @@
-//! Places for the nodes of a DAG: layers along the edges, few crossings, long edges straight. 5,000 nodes take well
-//! under two seconds, so there is one way for all sizes.
+//! Layout of a DAG: layers along the edges, few crossings, straight long edges. 5,000 nodes take well under
+//! two seconds, so one algorithm suffices for all sizes.
 
 import { draw, type Drawing, type Given } from "./layout/drawing";
 import { netOf } from "./layout/net";
@@ -11,13 +11,13 @@ const GAP = { layer: 48, node: 20, part: 32 };
 /** Above this many nodes only one direction is tried. */
 const TWO_WAYS = 1000;
 
-/** What a layout may know. */
+/** Options of a layout. */
 export interface LayoutOptions {
-  /** Where nodes were: they keep their order, and the drawing stays where it was. */
+  /** Previous positions: nodes keep their order, and the drawing keeps its position. */
   previous?: ReadonlyMap<string, Point> | undefined;
 }
 
-/** Lays a graph out. Edges whose ends are not there are left out. The same input gives the same layout. */
+/** Lays out a graph. Edges with missing ends are ignored. The layout is deterministic. */
 export function layOut(boxes: readonly Box[], edges: readonly Edge[], direction: Direction, { previous }: LayoutOptions = {}): Layout {
   const right = direction === "right";
   const given = boxes.map(({ id, width, height }): Given => {
@@ -46,7 +46,7 @@ export function layOut(boxes: readonly Box[], edges: readonly Edge[], direction:
 
 type Put = (drawing: Drawing, members: readonly number[], corner: { along: number; across: number }, layer: number) => void;
 
-// Single nodes come last, close together.
+// Isolated nodes come last, close together.
 function drawParts(given: readonly Given[], edges: readonly Edge[], put: Put): void {
   const parts = partsOf(netOf(given.map(({ id }) => id), edges));
   const inOrder = [...parts.filter((part) => part.length > 1), ...parts.filter((part) => part.length === 1)];
@@ -66,8 +66,8 @@ function drawParts(given: readonly Given[], edges: readonly Edge[], put: Put): v
 }
 
 /**
- * Lays a graph out so that it is shown as large as it can in a room: right, which is how pipelines are read, unless
- * down shows it a good deal larger.
+ * Lays out a graph in the direction that shows it larger: to the right, which is how pipelines are read,
+ * unless downwards is much larger.
  */
 export function layOutFor(boxes: readonly Box[], edges: readonly Edge[], room: { width: number; height: number }): Layout {
   const right = layOut(boxes, edges, "right");
@@ -95,7 +95,7 @@ function sized(direction: Direction, nodes: Map<string, Placed>, edges: Routed[]
   return { direction, nodes, edges, width, height };
 }
 
-// The drawing is moved by the median of what its nodes would have moved: most stay where they were.
+// The drawing is shifted by the median displacement of its nodes: most stay in place.
 function movedTo(layout: Layout, previous: ReadonlyMap<string, Point>): Layout {
   const stayed = [...layout.nodes.values()].flatMap((node) => {
     const was = previous.get(node.id);

@@ -1,11 +1,11 @@
-//! The line of an edge through points: it leaves, passes and arrives in the direction of the drawing.
+//! The path of an edge through points: it leaves, passes and arrives in the layout direction.
 
 import type { Direction, Point, Routed } from "./types";
 
-/** One cubic curve: start, the two control points, end; x and y in turn. */
+/** One cubic curve: start, two control points, end; x and y alternate. */
 export type Curve = readonly [number, number, number, number, number, number, number, number];
 
-/** A curve between each two points that follow one another. */
+/** A curve between each two consecutive points. */
 export function through(points: readonly Point[], direction: Direction): Curve[] {
   return points.slice(1).map(([toX, toY], index): Curve => {
     const [x, y] = points[index] ?? [toX, toY];
@@ -29,7 +29,7 @@ export function curve({ points }: Routed, direction: Direction): string {
   return `M${round(first[0])} ${round(first[1])}${pieces.join("")}`;
 }
 
-/** The arrow's head at the end of an edge. */
+/** The arrow head at the end of an edge. */
 export function head({ points }: Routed, direction: Direction): string {
   const end = points.at(-1);
   if (!end) return "";

@@ -1,4 +1,4 @@
-//! Joins the changes that two people made to one document: by task, and in a task by field.
+//! Three-way merge of two users' changes to a document: by task, and by field within a task.
 
 import type { Canvas, Frame, Json, Note, PipelineDocument, Task } from "./document";
 import { canvasWithNames, ownFields, renames } from "./diff";
@@ -9,14 +9,14 @@ import { withNames } from "./edits/rename";
 import { equal, isMapping } from "./equal";
 import { pointer } from "./finding";
 
-/** Whose value is taken. */
+/** Whose value wins. */
 export type Side = "mine" | "theirs";
 
-/** A value that both changed, each to another one. `path` is empty when one took the task away that the other changed. */
+/** A value that both changed differently. `path` is empty if one removed the task that the other changed. */
 export interface Conflict {
-  /** Names the conflict in `choices`. */
+  /** Identifies the conflict in `choices`. */
   readonly id: string;
-  /** The task, as its name is in the base; absent for the pipeline's own fields and the canvas. */
+  /** The task's name in the base; absent for the pipeline's own fields and the canvas. */
   readonly task: string | undefined;
   readonly path: Path;
   readonly base: Json | undefined;
@@ -24,14 +24,17 @@ export interface Conflict {
   readonly theirs: Json | undefined;
 }
 
-/** What became of both. */
+/** The result of a merge. */
 export interface Merged {
   readonly document: PipelineDocument;
-  /** All conflicts, those that were chosen too. Without a choice, mine is taken. */
+  /** All conflicts, including those with a choice. By default, mine wins. */
   readonly conflicts: readonly Conflict[];
 }
 
-/** Joins two documents that came from a third. What only one of them changed is taken from it; `choices` by conflict id. */
+/**
+ * Merges two documents with a common base. Changes of only one side are applied; `choices` are by conflict
+ * id.
+ */
 export function merge(base: PipelineDocument, mine: PipelineDocument, theirs: PipelineDocument, choices: ReadonlyMap<string, Side> = new Map()): Merged {
   const [myNames, theirNames] = [renames(base, mine), renames(base, theirs)];
   const [left, right] = [underOldNames(mine, myNames), underOldNames(theirs, theirNames)];
@@ -44,7 +47,7 @@ export function merge(base: PipelineDocument, mine: PipelineDocument, theirs: Pi
   return { document: renamed(joined, withoutClashes(tasks, names)), conflicts: merger.conflicts };
 }
 
-/** Gives the tasks that were renamed their old names again, so that both sides can be compared. */
+/** Reverts renames of tasks, so that both sides can be compared. */
 function underOldNames(document: PipelineDocument, names: ReadonlyMap<string, string>): PipelineDocument {
   return names.size === 0 ? document : renamed(document, new Map([...names].map(([from, to]) => [to, from])));
 }
@@ -56,7 +59,7 @@ function renamed(document: PipelineDocument, names: ReadonlyMap<string, string>)
   return { ...document, tasks, ...(canvas ? { canvas } : {}) };
 }
 
-/** A task that one added under the name that the other gave to another task comes under a free one. */
+/** If both added a task under the same name, one of them gets a free name. */
 function withoutClashes(tasks: readonly Task[], names: ReadonlyMap<string, string>): Map<string, string> {
   const own = new Set(tasks.map((task) => task.name));
   const given = new Set(names.values());
@@ -70,7 +73,7 @@ class Merger {
 
   constructor(private readonly choices: ReadonlyMap<string, Side>) {}
 
-  /** The names that tasks of the base have afterwards. */
+  /** The final names of the base's tasks. */
   names(mine: ReadonlyMap<string, string>, theirs: ReadonlyMap<string, string>): Map<string, string> {
     const names = new Map([...theirs, ...mine]);
     for (const [name, my] of mine) {
@@ -106,7 +109,7 @@ class Merger {
     return this.value((base ?? {}) as Json, mine as Json, theirs as Json, name, []) as unknown as Task;
   }
 
-  /** Joins three states of one value. */
+  /** Merges three states of one value. */
   value(base: Json | undefined, mine: Json | undefined, theirs: Json | undefined, task: string | undefined, path: Path): Json | undefined {
     if (mine === theirs || equal(mine, theirs) || equal(base, theirs)) return mine;
     if (equal(base, mine)) return theirs;
@@ -118,7 +121,9 @@ class Merger {
     return this.#choose(task, path, base, mine, theirs) === "mine" ? mine : theirs;
   }
 
-  /** Places and frames are not worth a question: of those that both changed, mine stay. Their new items get free ids. */
+  /**
+   * Positions and frames cause no conflicts: if both changed them, mine win. Their new items get free ids.
+   */
   canvas(base: Canvas, mine: Canvas, theirs: Canvas, tasks: ReadonlySet<string>): Canvas {
     const silent = new Merger(new Map());
     const apart = {
@@ -152,14 +157,14 @@ class Merger {
   }
 }
 
-/** A list in which order matters little: mine, without what they took away, and what they added. */
+/** A list in which order matters little: mine, without their removals, with their additions. */
 function joinedList(base: Json | undefined, mine: Json | undefined, theirs: Json | undefined): Json | undefined {
   const [was, my, their] = [base, mine, theirs].map((list) => (Array.isArray(list) ? (list as Json[]) : []));
   const joined = [...(my ?? []).filter((one) => !was?.includes(one) || their?.includes(one)), ...(their ?? []).filter((one) => !was?.includes(one) && !my?.includes(one))];
   return joined.length > 0 || Array.isArray(mine) === Array.isArray(theirs) ? joined : undefined;
 }
 
-/** Items that they added under an id that I gave to another one come under a free one. */
+/** If both added an item under the same id, theirs gets a free id. */
 function freshIds<T extends Frame | Note>(letter: string, base: Readonly<Record<string, T>> = {}, mine: Readonly<Record<string, T>> = {}, theirs: Readonly<Record<string, T>>): Record<string, T> {
   const result: Record<string, T> = {};
   for (const [id, item] of Object.entries(theirs)) {

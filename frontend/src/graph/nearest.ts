@@ -1,6 +1,6 @@
 //! "Did you mean ...?"
 
-/** The candidate most like a text, if one is alike enough to be a slip of the pen. */
+/** The candidate closest to a text, if it is close enough for a typo. */
 export function nearest(text: string, candidates: Iterable<string>): string | undefined {
   if (text.length > 64) return undefined;
   let best: { distance: number; candidate: string } | undefined;
@@ -13,7 +13,7 @@ export function nearest(text: string, candidates: Iterable<string>): string | un
   return best?.candidate;
 }
 
-/** How many letters must be added, removed, replaced or swapped with the next to make one text of the other. */
+/** The edit distance: additions, removals, replacements and swaps of adjacent characters. */
 function apart(a: string, b: string): number {
   let [twoBefore, before]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
   for (let row = 1; row <= a.length; row += 1) {
@@ -30,7 +30,7 @@ function apart(a: string, b: string): number {
   return before[b.length] ?? 0;
 }
 
-/** What exists, for the sentence about something that does not: at most eight names. */
+/** The existing names for an error about a missing one: at most eight. */
 export function listing(names: Iterable<string>): string {
   const all = [...names];
   return all.length > 8 ? `${all.slice(0, 8).join(", ")}, ...` : all.join(", ");

@@ -1,5 +1,5 @@
-//! Reads pasted text: a whole document, what was copied (`tasks:` and `canvas:`), a list of tasks, or one task. Loads the
-//! package `yaml`: import it when something is pasted.
+//! Parses pasted text: a whole document, a clip (`tasks:` and `canvas:`), a list of tasks, or one task.
+//! Imports the package `yaml`: load it on demand.
 
 import type { Clip } from "./clipboard";
 import type { Json, JsonObject } from "./document";
@@ -7,7 +7,7 @@ import { isMapping } from "./equal";
 import { readTree } from "./source/read";
 import { documentOf } from "./source/shape";
 
-/** The piece that a text is, or nothing when it is no part of a pipeline. */
+/** The clip in a text; undefined if it is no part of a pipeline. */
 export function clipFrom(text: string): Clip | undefined {
   const { tree } = readTree(text);
   const whole = tree && asDocument(tree.plain);

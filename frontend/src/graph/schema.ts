@@ -1,6 +1,6 @@
-//! Walking through a JSON Schema. Pure.
+//! JSON Schema traversal. Pure.
 
-/** As much of a JSON Schema as an editor uses. */
+/** The part of JSON Schema that the editor uses. */
 export interface Schema {
   $ref?: string;
   $defs?: Record<string, Schema>;
@@ -17,11 +17,11 @@ export interface Schema {
   anyOf?: Schema[];
   oneOf?: Schema[];
   allOf?: Schema[];
-  /** Hints for forms; `zh` has the title and the description in Chinese. */
+  /** Hints for forms; `zh` has the Chinese title and description. */
   "x-form"?: { zh?: { title?: string; help?: string } };
 }
 
-/** A schema without references, and the alternatives that it allows. */
+/** A schema with resolved references, as its list of alternatives. */
 export function alternatives(schema: Schema, root: Schema, depth = 0): Schema[] {
   if (depth > 12) return [];
   const { $ref, anyOf, oneOf, allOf, ...own } = schema;
@@ -29,12 +29,12 @@ export function alternatives(schema: Schema, root: Schema, depth = 0): Schema[] 
   const referred = $ref?.startsWith("#/$defs/") ? root.$defs?.[$ref.slice("#/$defs/".length)] : undefined;
   if (referred) inner.push(referred);
   const found = inner.flatMap((one) => alternatives(one, root, depth + 1));
-  // What is said beside a reference (a description) holds for all that it leads to.
+  // Keywords beside a reference (a description) apply to all its targets.
   if (found.length > 0) return found.map((one) => ({ ...one, ...(own.description ? { description: own.description } : {}) }));
   return own.type === "null" ? [] : [own];
 }
 
-/** The schemas of what lies at a path. */
+/** The schemas at a path. */
 export function at(schema: Schema, path: (string | number)[], root: Schema = schema): Schema[] {
   let level = alternatives(schema, root);
   for (const part of path) {
@@ -52,7 +52,7 @@ function property(schema: Schema, name: string): Schema | undefined {
   return typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined;
 }
 
-/** A type in words: `integer`, `list of string`, ... */
+/** A readable type: `integer`, `list of string`, ... */
 export function typeOf(schemas: Schema[]): string {
   const words = schemas.flatMap((one) => {
     if (one.type === "array") return [one.items?.type ? `${String(one.items.type)}[]` : "list"];
@@ -62,7 +62,7 @@ export function typeOf(schemas: Schema[]): string {
   return [...new Set(words)].slice(0, 6).join(" | ");
 }
 
-/** The values that are allowed, where they can be counted. */
+/** The allowed values, if they are finite. */
 export function choices(schemas: Schema[]): string[] {
   const found = schemas.flatMap((one) => {
     if (one.enum) return one.enum.map(word);

@@ -1,9 +1,9 @@
-//! The strings of a task that may hold expressions.
+//! The strings of a task that may contain expressions.
 
 import type { Json, Task } from "./document";
 import type { Path } from "./edits/fields";
 
-/** The fields of a task whose strings may hold expressions. */
+/** The fields of a task whose strings may contain expressions. */
 export const EXPRESSION_FIELDS = ["arguments", "env", "setup", "when", "for_each", "search", "cache"] as const;
 
 /** Whether the string at a path of a task is an expression without braces around it. */
@@ -11,7 +11,7 @@ export function isBare(path: Path): boolean {
   return (path.length === 1 && path[0] === "when") || (path.length === 2 && path[0] === "for_each" && path[1] === "from");
 }
 
-/** Calls `visit` for every string of a task that may hold an expression. */
+/** Calls `visit` for every string of a task that may contain an expression. */
 export function visitStrings(task: Task, visit: (text: string, path: Path) => void): void {
   mapStrings(task, (text, path) => {
     visit(text, path);
@@ -19,7 +19,7 @@ export function visitStrings(task: Task, visit: (text: string, path: Path) => vo
   });
 }
 
-/** A task with other strings where expressions may stand; itself when all stay. */
+/** A task with its expression strings mapped; itself if none changes. */
 export function mapStrings(task: Task, change: (text: string, path: Path) => string): Task {
   let changed = task;
   for (const field of EXPRESSION_FIELDS) {

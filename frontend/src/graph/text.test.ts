@@ -50,7 +50,7 @@ const read = (text: string) => {
   return { source, document: source.document };
 };
 
-/** What a change does to a text, as lines that go and lines that come. */
+/** The diff of a change to a text, as removed and added lines. */
 function lines(text: string, change: (document: PipelineDocument) => PipelineDocument): string[] {
   const { source, document } = read(text);
   const next = source.with(change(document));

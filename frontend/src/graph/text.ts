@@ -1,5 +1,5 @@
-//! The text of a pipeline: read as a document, and written with everything kept that did not change. Loads the package
-//! `yaml`: import it when a text is needed.
+//! The text of a pipeline: parsed as a document, and written with unchanged parts preserved. Imports the
+//! package `yaml`: load it on demand.
 
 import type { Json, PipelineDocument } from "./document";
 import { equal } from "./equal";
@@ -10,7 +10,7 @@ import type { Tree } from "./source/tree";
 import { written } from "./source/write";
 import { toYaml } from "./yaml";
 
-/** A place in a text: line and column from 1, and offsets. */
+/** A position in a text: line and column from 1, and offsets. */
 export interface TextPlace {
   readonly line: number;
   readonly column: number;
@@ -18,17 +18,16 @@ export interface TextPlace {
   readonly to: number;
 }
 
-/** A text and what it says. Immutable: writing gives another. */
+/** A text and its document. Immutable: writing returns a new one. */
 export class SourceText {
   private constructor(
     readonly text: string,
-    /** Absent when the text is broken: `problems` then has at least one error. */
+    /** Absent if the text is invalid: `problems` then has at least one error. */
     readonly document: PipelineDocument | undefined,
     readonly problems: readonly Finding[],
     private readonly tree: Tree | undefined,
   ) {}
 
-  /** Reads a text. */
   static parse(text: string): SourceText {
     const { tree, found } = readTree(text);
     const lines = lineStarts(text);
@@ -51,8 +50,8 @@ export class SourceText {
   }
 
   /**
-   * The text with another document in it: only what differs from `document` is written. Reading the result gives the
-   * document again, whatever it takes: at worst all is written anew, and comments are lost.
+   * The text of another document: only differences from `document` are written. Parsing the result always
+   * yields that document: in the worst case everything is rewritten, and comments are lost.
    */
   with(document: PipelineDocument): SourceText {
     if (document === this.document || (this.document && equal(document, this.document))) return this;
@@ -66,13 +65,13 @@ export class SourceText {
     return this.isJson ? SourceText.parse(`${JSON.stringify(document, undefined, 2)}\n`) : SourceText.of(document);
   }
 
-  /** Where a JSON pointer leads; the nearest place around it when it is not written. */
+  /** The position of a JSON pointer; of the nearest ancestor if it is not in the text. */
   locate(path: string): TextPlace {
     const { from, to } = this.tree ? nodeAt(this.tree, path) : { from: 0, to: 0 };
     return { ...placeAt(lineStarts(this.text), from), from, to };
   }
 
-  /** The JSON pointer of the task or value that an offset lies in. */
+  /** The JSON pointer of the task or value at an offset. */
   pathAt(offset: number): string {
     let [path, tree] = ["", this.tree];
     while (tree) {
@@ -86,7 +85,7 @@ export class SourceText {
   }
 }
 
-/** Whether a text is JSON: it is then kept so. */
+/** Whether a text is JSON, which is then kept as JSON. */
 function isJson(text: string): boolean {
   if (!/^\s*\{\s*["}]/.test(text)) return false;
   try {

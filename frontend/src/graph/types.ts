@@ -1,4 +1,4 @@
-//! The words of a drawn graph. Everything in this folder is pure: no page, no clock.
+//! The types of a graph drawing. Everything in this folder is pure: no DOM, no clock.
 
 /** A box to be placed, in pixels. */
 export interface Box {
@@ -16,22 +16,22 @@ export interface Edge {
 /** A point, in pixels. */
 export type Point = readonly [x: number, y: number];
 
-/** Which way the edges lead. */
+/** The direction of edges. */
 export type Direction = "right" | "down";
 
-/** A box with the place of its left upper corner, and its layer (0 has no predecessor). */
+/** A box with the position of its top left corner, and its layer (0 has no predecessor). */
 export interface Placed extends Box {
   x: number;
   y: number;
   layer: number;
 }
 
-/** An edge with the points that it goes through, from border to border. */
+/** An edge with its points, from border to border. */
 export interface Routed extends Edge {
   points: Point[];
 }
 
-/** A graph with places; its left upper corner is 0, 0. */
+/** A graph with positions; its top left corner is 0, 0. */
 export interface Layout {
   direction: Direction;
   nodes: Map<string, Placed>;

@@ -1,18 +1,17 @@
-//! Walking a graph by arrow keys: along the edges, and to the neighbour in the same layer.
+//! Arrow key navigation in a graph: along the edges, and to neighbours in the same layer.
 
 import type { Layout, Placed } from "./types";
 
-/** A step. */
 export type Step = "forward" | "back" | "previous" | "next";
 
-/** The step of an arrow key in a graph of that direction. */
+/** The step of an arrow key, in the layout's direction. */
 export function stepOf(key: string, layout: Layout): Step | undefined {
   const right: Record<string, Step> = { ArrowRight: "forward", ArrowLeft: "back", ArrowUp: "previous", ArrowDown: "next" };
   const down: Record<string, Step> = { ArrowDown: "forward", ArrowUp: "back", ArrowLeft: "previous", ArrowRight: "next" };
   return (layout.direction === "right" ? right : down)[key];
 }
 
-/** Where a step from a node leads; the node itself when there is nothing. */
+/** The target of a step from a node; the node itself if there is none. */
 export function walk(layout: Layout, from: string, step: Step): string {
   const here = layout.nodes.get(from);
   if (!here) return from;

@@ -1,4 +1,4 @@
-//! Advice about a card or a task: what was seen, and what to change.
+//! Advice about a GPU or a task: the observation, and what to change.
 
 import type { components } from "../api/schema";
 import { h } from "../core/dom";
@@ -17,12 +17,12 @@ const RULES: Record<string, string> = {
   straggler: /* text */ "monitoring.advice-straggler",
   far_from_peers: /* text */ "monitoring.advice-far_from_peers",
 };
-/** So many workers are named. */
+/** The maximum number of named workers. */
 const NAMED = 8;
 
 /**
- * All of it, with a heading; null where there is none. `links` are where each can be followed up; which workers are meant is said
- * where the task has `several`.
+ * The whole advice, with a heading; null if there is none. `links` are the follow-up links of each item; the
+ * workers are named if the task has `several`.
  */
 export function advised(advice: readonly Advice[], links: (one: Advice) => HTMLElement[], several = false): HTMLElement | null {
   if (advice.length === 0) return null;

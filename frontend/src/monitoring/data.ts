@@ -1,4 +1,4 @@
-//! What the API tells of a cluster's nodes and cards, read again and again while somebody looks.
+//! Polls a cluster's nodes and GPUs from the API while the page is visible.
 
 import { request } from "../api/client";
 import type { components } from "../api/schema";
@@ -13,12 +13,12 @@ export type Card = components["schemas"]["MonitoredCardView"];
 export type Detail = components["schemas"]["CardDetail"];
 export type Holder = components["schemas"]["CardHolderView"];
 
-/** Exporters are asked about as often: looking more often shows nothing new. */
+/** The scrape interval of exporters: polling more often shows nothing new. */
 const EVERY_MS = 15_000;
-/** Nodes of one answer. */
+/** Nodes per response. */
 const PAGE = 1000;
 
-/** Every node of a cluster; `some` is called with those that are there so far. */
+/** Every node of a cluster; `some` is called with the nodes loaded so far. */
 export async function allNodes(cluster: string, some: (nodes: Node[]) => void): Promise<Node[]> {
   const found: Node[] = [];
   let cursor: string | undefined;
@@ -33,8 +33,8 @@ export async function allNodes(cluster: string, some: (nodes: Node[]) => void): 
 }
 
 /**
- * Shows what `load` finds, now and every 15 seconds while the page is seen. What was shown stays when it cannot be read
- * again, and the page says so.
+ * Shows the result of `load`, now and every 15 seconds while the page is visible. If a reload fails, the last
+ * result stays, and the page says so.
  */
 export async function keepTrue<T>(load: () => Promise<T>, show: (found: T) => void): Promise<void> {
   const place = need("#monitoring");
@@ -66,7 +66,7 @@ export async function keepTrue<T>(load: () => Promise<T>, show: (found: T) => vo
   document.addEventListener("visibilitychange", () => void again());
 }
 
-/** The sentences about what is missing; null where nothing is. */
+/** The messages about missing metrics; null if there are none. */
 export function missing(problems: readonly string[]): HTMLElement | null {
   if (problems.length === 0) return null;
   const sentences = problems.map((problem) => h("p", { class: "sentence" }, ...prose(problem)));

@@ -1,23 +1,24 @@
-//! Nodes that only some of the cards are free of: whoever wants a whole node cannot have them. Pure.
+//! Nodes with only some GPUs free, which jobs that need a whole node cannot use. Pure.
 
 import type { Card, Holder, Node } from "./data";
 
-/** Such a node. */
 export interface Fragmented {
   node: string;
-  /** How many of its cards are free. */
+  /** The number of its free GPUs. */
   free: number;
-  /** How many it has. */
+  /** The total number of its GPUs. */
   all: number;
-  /** The tasks that hold the others, as far as they may be told, each once. */
+  /** The tasks that use the others, as far as visible, each once. */
   holders: Holder[];
-  /** How many others hold some, at the least. */
+  /** The minimum number of other tasks that use some. */
   others: number;
 }
 
 type Known = Pick<Node, "name"> & { cards: readonly Pick<Card, "state" | "holders" | "others">[] };
 
-/** All such nodes, those with the most free cards first: to empty one of them sets free the most for the least. */
+/**
+ * All such nodes, those with the most free GPUs first: emptying one of these frees the most for the least.
+ */
 export function fragmented(nodes: readonly Known[]): Fragmented[] {
   const found = nodes.flatMap(({ name, cards }): Fragmented[] => {
     const free = cards.filter(({ state }) => state === "fragment").length;

@@ -1,5 +1,5 @@
-//! The grid of all cards of a cluster: one canvas, as high as the window of it that is seen, so that ten thousand cards
-//! scroll as fast as ten. Keys and the pointer choose a card.
+//! The grid of all GPUs of a cluster: one canvas of the visible height, so that ten thousand GPUs scroll as
+//! fast as ten. Keys and the pointer select a GPU.
 
 import { coloursIn } from "../canvas/paint/colours";
 import type { Colours } from "../canvas/paint/colours";
@@ -14,13 +14,13 @@ import type { Measure } from "./paint";
 
 const KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"];
 
-/** What the grid tells. */
+/** Callbacks of the grid. */
 export interface GridEvents {
   chosen: (node: Node, card: Card) => void;
   opened: (card: Card) => void;
 }
 
-/** The grid; `element` is put on the page by who makes it. */
+/** The grid; the caller adds `element` to the page. */
 export class Grid {
   readonly element: HTMLElement;
   readonly #canvas = h("canvas", { class: "card-canvas", "aria-hidden": "true" });
@@ -30,10 +30,10 @@ export class Grid {
   #grid: Layout = layout([], 1);
   #measure: Measure = "usage";
   #only = "";
-  /** The card that is chosen, by its UUID: it stays chosen when others come before it. */
+  /** The selected GPU by its UUID: it stays selected when others are inserted before it. */
   #chosen: string | null = null;
   #asked = false;
-  /** Read once: to read them takes longer than to draw. */
+  /** Cached: reading them takes longer than drawing. */
   #colours: Colours | undefined;
 
   constructor(events: GridEvents) {
@@ -64,7 +64,7 @@ export class Grid {
     if (spot) this.#tell(spot);
   }
 
-  /** Colours by another measure, and leaves all cards but those of a state pale; of all where it is empty. */
+  /** Sets the measure for colours, and dims all GPUs except those of a state, if one is given. */
   look(measure: Measure, only: string): void {
     this.#measure = measure;
     this.#only = only;
@@ -91,14 +91,14 @@ export class Grid {
     this.#draw();
   }
 
-  /** Once a frame, however often it is asked for. */
+  /** Once per frame, however often it is requested. */
   #draw(): void {
     if (this.#asked) return;
     this.#asked = true;
     requestAnimationFrame(() => {
       this.#asked = false;
       const context = this.#canvas.getContext("2d");
-      // What is not on the page has no colours yet; it is drawn when it is put there.
+      // Outside of the page it has no colours; it is drawn when it is added.
       if (!context || !this.element.isConnected) return;
       const focused = document.activeElement === this.element;
       const scene = { nodes: this.#nodes, grid: this.#grid, measure: this.#measure, only: this.#only, chosen: this.#spot(), focused };

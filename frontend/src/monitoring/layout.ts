@@ -1,6 +1,6 @@
-//! Where each card of a cluster stands in the grid, and what is where. Pure.
+//! Positions of GPUs in the grid, and hit testing. Pure.
 
-/** Pixels. */
+/** In pixels. */
 export const CELL = 16;
 const GAP = 2;
 const ROW = 8;
@@ -9,29 +9,29 @@ const BARS = 10;
 const BETWEEN = 12;
 const BLOCK = ROW * (CELL + GAP) - GAP;
 
-/** What a node needs of room. */
+/** The size of a node. */
 export interface Sized {
   cards: readonly unknown[];
 }
 
-/** A card: its node's place in the list, and its own in the node. */
+/** A GPU: the index of its node, and its index in the node. */
 export interface Spot {
   node: number;
   card: number;
 }
 
-/** The grid: all blocks have the size of the largest, so that what is where is known without looking. */
+/** The grid: all blocks have the size of the largest, so that positions can be computed. */
 export interface Layout {
   columns: number;
   rows: number;
-  /** A block with the room behind it, in pixels. */
+  /** A block including its gap, in pixels. */
   wide: number;
   high: number;
-  /** The whole, in pixels. */
+  /** The total height, in pixels. */
   height: number;
 }
 
-/** The grid of so many nodes in so many pixels. */
+/** The grid of these nodes in this width in pixels. */
 export function layout(nodes: readonly Sized[], width: number): Layout {
   const most = Math.max(1, ...nodes.map((node) => Math.ceil(node.cards.length / ROW)));
   const wide = BLOCK + BETWEEN;
@@ -41,24 +41,24 @@ export function layout(nodes: readonly Sized[], width: number): Layout {
   return { columns, rows, wide, high, height: Math.max(0, rows * high - BETWEEN) };
 }
 
-/** The upper left corner of a node's block. */
+/** The top left corner of a node's block. */
 export function block(of: Layout, node: number): { x: number; y: number; width: number } {
   return { x: (node % of.columns) * of.wide, y: Math.floor(node / of.columns) * of.high, width: BLOCK };
 }
 
-/** Where a node's bars are: the first for CPU, the second for memory. */
+/** The position of a node's bars: the first for CPU, the second for memory. */
 export function bar(of: Layout, node: number, which: 0 | 1): { x: number; y: number; width: number; height: number } {
   const { x, y, width } = block(of, node);
   return { x, y: y + LABEL + which * 4, width, height: 3 };
 }
 
-/** The upper left corner of a card. */
+/** The top left corner of a GPU. */
 export function cell(of: Layout, { node, card }: Spot): { x: number; y: number } {
   const { x, y } = block(of, node);
   return { x: x + (card % ROW) * (CELL + GAP), y: y + LABEL + BARS + Math.floor(card / ROW) * (CELL + GAP) };
 }
 
-/** The card at a place, if there is one. */
+/** The GPU at a point, if there is one. */
 export function at(of: Layout, nodes: readonly Sized[], x: number, y: number): Spot | null {
   const [column, row] = [Math.floor(x / of.wide), Math.floor(y / of.high)];
   const node = row * of.columns + column;
@@ -69,14 +69,14 @@ export function at(of: Layout, nodes: readonly Sized[], x: number, y: number): S
   return top >= 0 && across < ROW && card < (nodes[node]?.cards.length ?? 0) ? { node, card } : null;
 }
 
-/** The first and the last node that are seen, between two heights. */
+/** The first and the last visible node in a vertical range. */
 export function seen(of: Layout, count: number, from: number, to: number): [number, number] {
   const first = Math.max(0, Math.floor(from / of.high)) * of.columns;
   const last = Math.ceil(to / of.high) * of.columns;
   return [Math.min(first, count), Math.min(last, count)];
 }
 
-/** The card that a key leads to; nodes without cards are passed over. */
+/** The GPU that a key leads to; nodes without GPUs are skipped. */
 export function step(of: Layout, nodes: readonly Sized[], from: Spot | null, key: string): Spot | null {
   const has = (node: number) => (nodes[node]?.cards.length ?? 0) > 0;
   const next = (start: number, by: number): number | null => {

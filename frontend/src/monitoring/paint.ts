@@ -1,33 +1,32 @@
-//! Draws what is seen of the grid: a block a node, a square a card. How a card is shows in its form, too, and not by its
-//! colour alone.
+//! Paints the visible part of the grid: a block per node, a square per GPU. A GPU's state is shown by its
+//! shape, too, not by its colour alone.
 
 import type { Colours } from "../canvas/paint/colours";
 import type { Card, Levels, Node } from "./data";
 import { bar, block, CELL, cell, seen } from "./layout";
 import type { Layout, Spot } from "./layout";
 
-/** What squares are coloured by. */
+/** The measure that determines the colours. */
 export type Measure = "usage" | "memory" | "temperature" | "power";
 
-/** What is drawn. */
 export interface Scene {
   nodes: readonly Node[];
   grid: Layout;
   measure: Measure;
-  /** The state that is shown, or none for all. */
+  /** The highlighted state; empty for all. */
   only: string;
   chosen: Spot | null;
   /** Whether the grid has the focus. */
   focused: boolean;
 }
 
-/** A card that is as hot as this, in degrees Celsius, is shown as full; one at 20 as empty. */
+/** A GPU at this temperature in degrees Celsius is shown as full; one at 20 as empty. */
 const HOT = 90;
 const COLD = 20;
-/** What a card draws at most, in watts, where it is not told. */
+/** The default power limit of a GPU in watts, if unknown. */
 const USUAL_LIMIT = 700;
 
-/** How much of a square is filled, from 0 to 1; null where nobody knows. */
+/** The filled fraction of a square, from 0 to 1; null if unknown. */
 export function share(card: Card, measure: Measure): number | null {
   const ratio = (part: number | null | undefined, all: number | null | undefined) => (part == null || !all ? null : part / all);
   const found = {
@@ -39,7 +38,7 @@ export function share(card: Card, measure: Measure): number | null {
   return found === null ? null : Math.min(1, Math.max(0, found));
 }
 
-/** Draws the part from `top` on, as high as the surface is. */
+/** Paints the part from `top` on, as high as the canvas. */
 export function paint(context: CanvasRenderingContext2D, colours: Colours, scene: Scene, top: number): void {
   const { width, height } = context.canvas;
   const scale = devicePixelRatio;
@@ -91,7 +90,10 @@ function paintCard(context: CanvasRenderingContext2D, colours: Colours, card: Ca
   mark(context, colours, card.state, x, y);
 }
 
-/** Idle cards have a thick frame, faulty ones a cross, those that vanished a broken frame, fragments a dot in a broken one. */
+/**
+ * Idle GPUs have a thick frame, unhealthy ones a cross, missing ones a dashed frame, fragments a dot in a
+ * dashed one.
+ */
 function mark(context: CanvasRenderingContext2D, colours: Colours, state: string, x: number, y: number): void {
   const frame = (colour: string, width: number, dash: number[] = []) => {
     context.strokeStyle = colour;
@@ -123,7 +125,7 @@ function ring(context: CanvasRenderingContext2D, colours: Colours, { x, y }: { x
   context.strokeRect(x - 1, y - 1, CELL + 2, CELL + 2);
 }
 
-/** A name that is too long loses its beginning: nodes differ at the end. */
+/** A long name is truncated at its beginning: nodes differ at the end. */
 function clipped(context: CanvasRenderingContext2D, text: string, width: number): string {
   if (context.measureText(text).width <= width) return text;
   let from = 1;

@@ -1,4 +1,4 @@
-//! Words and numbers of nodes and cards.
+//! Formats nodes and GPUs.
 
 import { h } from "../core/dom";
 import { t } from "../core/texts";
@@ -9,9 +9,9 @@ type Known = number | null | undefined;
 
 const NONE = "–";
 
-/** States, in the order in which they are told. */
+/** States, in display order. */
 export const STATES = ["busy", "idle", "free", "fragment", "faulty", "away"] as const;
-/** Those that somebody should look at. */
+/** States that need attention. */
 export const STAND_OUT: readonly string[] = ["idle", "faulty", "away"];
 
 const WORDS: Record<string, string> = {
@@ -23,12 +23,12 @@ const WORDS: Record<string, string> = {
   away: /* text */ "monitoring.state-away",
 };
 
-/** The word for a card's state. */
+/** The label of a GPU's state. */
 export function stateOf(state: string): string {
   return t(/* text */ WORDS[state] ?? state);
 }
 
-/** A state with its sign. */
+/** A state with its icon. */
 export function stateSign(state: string): HTMLElement {
   return h("span", { class: "card-state", "data-card": state }, stateOf(state));
 }
@@ -39,12 +39,12 @@ export const cores = (value: Known): string => (value == null ? NONE : String(Ma
 export const degrees = (value: Known): string => (value == null ? NONE : `${Math.round(value)} °C`);
 export const watts = (value: Known): string => (value == null ? NONE : `${Math.round(value)} W`);
 
-/** Of how much. */
+/** A value out of its total; the value alone if the total is unknown. */
 export function part(one: string, all: Known, form: (value: Known) => string): string {
   return all == null ? one : t("monitoring.of", { part: one, all: form(all) });
 }
 
-/** What a card tells, as terms and values. */
+/** A GPU's details, as terms and values. */
 export function facts(card: Card): HTMLElement {
   const rows: [string, Node | string | null][] = [
     [t("monitoring.state"), stateSign(card.state)],
@@ -62,7 +62,7 @@ export function facts(card: Card): HTMLElement {
   return h("dl", { class: "card-facts" }, ...shown.flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)]));
 }
 
-/** Who holds a card, as far as that may be told. */
+/** The user of a GPU, as far as visible. */
 function held(card: Card): HTMLElement {
   const names = (card.holders ?? []).map((holder) => h("li", {}, link(holder), " ", h("span", { class: "muted" }, `${holder.pipeline} · ${holder.user}`)));
   const others = card.others > 0 ? [h("li", { class: "muted" }, t("monitoring.held-by-others", { n: card.others }))] : [];
@@ -70,17 +70,16 @@ function held(card: Card): HTMLElement {
   return h("ul", { class: "card-holders" }, ...names, ...others);
 }
 
-/** The page of the task that holds something. */
+/** A link to the task that uses a resource. */
 export function link({ run, task }: Holder): HTMLElement {
   return h("a", { href: `/runs/${run}/tasks/${task}` }, task);
 }
 
-/** What a card is called: its number on its node. */
+/** A GPU's display name: its index on its node. */
 export function called(card: Card): string {
   return card.index == null ? card.uuid : t("monitoring.number", { n: card.index });
 }
 
-/** The page of a card. */
 export function cardPage(cluster: string, card: Card): string {
   return `/clusters/${cluster}/gpus/${encodeURIComponent(card.uuid)}`;
 }

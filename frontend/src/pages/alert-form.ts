@@ -1,15 +1,15 @@
-//! What is asked of a channel for alerts.
+//! The form of an alert channel.
 
 import type { components } from "../api/schema";
 import { h } from "../core/dom";
 import { check, exact, field, input, required, said, select } from "../core/fields";
 import { t } from "../core/texts";
 
-/** A channel as it is. */
+/** A channel, as in the API. */
 export type Channel = components["schemas"]["ChannelView"];
 type Rules = components["schemas"]["RulesView"];
 
-/** What channels can be here. */
+/** The kinds of channels available here. */
 export interface Offered {
   kinds: string[];
   events: string[];
@@ -27,7 +27,7 @@ const EVENTS = (): Record<string, string> => ({
   task_hangs: t("alerts.task_hangs"),
 });
 
-/** The fields; `present` is what the channel is now. */
+/** The fields; `present` is the current channel. */
 export function fields(offered: Readonly<Offered>, present?: Readonly<Channel>): HTMLElement[] {
   const rules = present?.rules;
   const keep = present ? ` ${t("alerts.secret-keep")}` : "";
@@ -71,7 +71,7 @@ function number(value: number, min: number): HTMLInputElement {
   return h("input", { class: "input", type: "number", min: String(min), step: "any", inputmode: "decimal", value: String(value) });
 }
 
-/** The rules that a form says. */
+/** The rules in a form. */
 export function rules(data: FormData, offered: Readonly<Offered>): Rules {
   const seconds = (name: string) => Math.round(Number(said(data, name)) * 60);
   const [from, until] = [said(data, "from"), said(data, "until")];
@@ -85,7 +85,7 @@ export function rules(data: FormData, offered: Readonly<Offered>): Rules {
   };
 }
 
-/** What is typed of the address and the secret; what is left empty stays. */
+/** The typed address and secret; empty ones are unchanged. */
 export function typed(data: FormData): { address?: string; secret?: string } {
   const [address, secret] = [said(data, "address"), exact(data, "secret")];
   return { ...(address ? { address } : {}), ...(secret ? { secret } : {}) };

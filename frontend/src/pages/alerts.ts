@@ -1,4 +1,4 @@
-//! Alerts of a project: channels are added, changed, tried and deleted.
+//! Alerts of a project: channels are created, edited, tested and deleted.
 
 import { request } from "../api/client";
 import { ask } from "../core/ask";
@@ -15,7 +15,6 @@ interface Carried extends Offered {
   channels: Channel[];
 }
 
-/** Starts the page. */
 export function start(): void {
   const page = carried("carried") as Carried;
   for (const button of all("[data-add]")) button.addEventListener("click", () => { add(page); });
@@ -60,7 +59,7 @@ function change(page: Carried, channel: Channel): void {
   });
 }
 
-/** Sends a test message, and shows what the receiver said to it. */
+/** Sends a test message, and shows the receiver's response. */
 async function attempt(page: Carried, channel: Channel): Promise<void> {
   const { data } = await request("POST", `/projects/${page.project}/alerts/${channel.id}/test`);
   const kind = data.sent ? "good" : "error";

@@ -1,14 +1,13 @@
-//! The search of the API's reader.
+//! The search of the API reference.
 
 import { all, need } from "../core/dom";
 import { onKeys } from "../core/keys";
 import { t } from "../core/texts";
 
-/** Starts it. */
 export function start(): void {
   const input = need<HTMLInputElement>("#api-search");
   input.addEventListener("input", () => { show(input.value); });
-  // The browser may have kept the words of the visit before.
+  // The browser may have restored the search text of the last visit.
   if (input.value) show(input.value);
   onKeys({ "/": () => { input.focus(); } });
 }

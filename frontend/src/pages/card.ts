@@ -1,4 +1,4 @@
-//! One GPU: what it does, who holds it, its last hour, and what could be done better.
+//! One GPU: its state, its users, its last hour, and advice.
 
 import { request } from "../api/client";
 import { Plot } from "../components/plot";
@@ -10,7 +10,7 @@ import { keepTrue, missing } from "../monitoring/data";
 import type { Detail } from "../monitoring/data";
 import { called, facts } from "../monitoring/show";
 
-/** A plot: its title, and its lines with what a value is multiplied by to be in the title's unit. */
+/** A plot: its title, and its lines with the factor that converts their values to the title's unit. */
 interface Picture {
   title: string;
   lines: [of: string, label: string, factor: number][];
@@ -27,7 +27,6 @@ function pictures(): Picture[] {
   ];
 }
 
-/** Starts the page. */
 export async function start(): Promise<void> {
   const place = need("#monitoring");
   const [cluster, card] = [place.dataset["cluster"] ?? "", place.dataset["card"] ?? ""];
@@ -43,7 +42,7 @@ export async function start(): Promise<void> {
   });
 }
 
-/** The plots of the last hour: they stay where they are, and get new values. */
+/** The plots of the last hour, which are updated in place. */
 class Hour {
   readonly #plots = new Map<string, Plot>();
   readonly #grid = h("div", { class: "card-plots" });

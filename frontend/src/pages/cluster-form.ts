@@ -1,18 +1,18 @@
-//! What is asked of a cluster.
+//! The form of a cluster.
 
 import type { components } from "../api/schema";
 import { h, icon } from "../core/dom";
 import { check, field, input, required, said, select } from "../core/fields";
 import { t } from "../core/texts";
 
-/** What is said of a cluster. */
+/** The settings of a cluster. */
 export type Settings = Omit<components["schemas"]["ClusterBody"], "description">;
 type Group = components["schemas"]["NodeGroupBody"];
 
-/** The fields; `present` is said of the cluster now. */
+/** The fields; `present` are the current settings. */
 export function fields(present: Readonly<Partial<Settings>>, kubeconfigHelp: string): HTMLElement[] {
   const kubeconfig = h("textarea", { class: "input mono", rows: "4", spellcheck: "false" });
-  // Where the server does not take them yet, they are not offered.
+  // Only offered if the server supports it.
   const withSlurm = present.access === "slurm" || document.querySelector("[data-slurm]") !== null;
   const access = select([
     ["kubeconfig", t("clusters.with-kubeconfig")],
@@ -31,7 +31,7 @@ export function fields(present: Readonly<Partial<Settings>>, kubeconfigHelp: str
   return [field("access", t("clusters.access"), access), ofSlurm, ofKubernetes];
 }
 
-/** What is said of a Kubernetes cluster. */
+/** The settings of a Kubernetes cluster. */
 function kubernetes(present: Readonly<Partial<Settings>>, kubeconfig: HTMLTextAreaElement, kubeconfigHelp: string): HTMLElement[] {
   return [
     field("kubeconfig", t("clusters.kubeconfig"), kubeconfig, kubeconfigHelp),
@@ -46,7 +46,7 @@ function kubernetes(present: Readonly<Partial<Settings>>, kubeconfig: HTMLTextAr
   ];
 }
 
-/** What must be said of a Slurm cluster, to be filled in. */
+/** The required settings of a Slurm cluster, as a template. */
 const SLURM = {
   facts: {
     workspace: "/shared/workspaces/{project}",
@@ -56,14 +56,14 @@ const SLURM = {
   way: { accounts: {} },
 };
 
-/** What is said of a Slurm cluster, as JSON. */
+/** The settings of a Slurm cluster, as JSON. */
 function slurm(present: unknown): HTMLElement {
   const made = h("textarea", { class: "input mono", rows: "12", spellcheck: "false" });
   made.value = JSON.stringify(present ?? SLURM, null, 2);
   return made;
 }
 
-/** What was written so; a text that is no JSON is sent as it is, and refused with its field. */
+/** Parses the JSON; invalid text is sent unchanged, and rejected at its field. */
 function toldSlurm(text: string): Record<string, unknown> | null {
   if (text === "") return null;
   try {
@@ -73,7 +73,7 @@ function toldSlurm(text: string): Record<string, unknown> | null {
   }
 }
 
-/** What stays as it is on most clusters. */
+/** Rarely changed settings. */
 function more(present: Readonly<Partial<Settings>>): HTMLElement[] {
   return [
     row(
@@ -102,12 +102,12 @@ function more(present: Readonly<Partial<Settings>>): HTMLElement[] {
   ];
 }
 
-/** What is typed there is not remembered by browsers, and not shown. */
+/** Browsers neither store nor show its value. */
 function secret(): HTMLInputElement {
   return h("input", { class: "input", type: "password", autocomplete: "new-password" });
 }
 
-/** The password or token for Prometheus, where one was typed. */
+/** The password or token for Prometheus, if one was typed. */
 export function toldSecret(data: FormData): { prometheus_secret?: string } {
   const typed = said(data, "prometheus_secret");
   return typed === "" ? {} : { prometheus_secret: typed };
@@ -123,7 +123,10 @@ function number(value: number, min: number): HTMLInputElement {
   return made;
 }
 
-/** Node groups: a name, the labels of its nodes, and their taints, as `kubectl label` and `kubectl taint` take them. */
+/**
+ * Node groups: a name, the labels of its nodes, and their taints, in the syntax of `kubectl label` and
+ * `kubectl taint`.
+ */
 function groups(present: Readonly<Record<string, Group>>): HTMLElement {
   const cell = (name: string, label: string, value: string, placeholder: string) => {
     const made = input(value);
@@ -167,12 +170,12 @@ function groups(present: Readonly<Record<string, Group>>): HTMLElement {
     h("div", {}, more));
 }
 
-/** `key=value` between commas. */
+/** Comma-separated `key=value` pairs. */
 function pairs(named: Readonly<Record<string, string>>): string {
   return Object.entries(named).map(([key, value]) => `${key}=${value}`).join(", ");
 }
 
-/** What was written so. */
+/** Parses such pairs. */
 function toldPairs(text: string): Record<string, string> {
   return Object.fromEntries(parts(text).map((pair) => split(pair, "=")));
 }
@@ -182,12 +185,12 @@ function taints(group: Group): string {
   return group.tolerations.map((one) => written(one as unknown as Taint)).join(", ");
 }
 
-/** Between spaces: values may hold commas. */
+/** Separated by spaces: values may contain commas. */
 function variables(group: Group): string {
   return Object.entries(group.env).map(([name, value]) => `${name}=${value}`).join(" ");
 }
 
-/** A taint that is tolerated. */
+/** A tolerated taint. */
 interface Taint {
   key: string;
   value?: string | null;
@@ -198,7 +201,7 @@ function toldAccess(word: string): Settings["access"] {
   return word === "in_cluster" || word === "slurm" ? word : "kubeconfig";
 }
 
-/** What the fields say. */
+/** The settings in the form. */
 export function told(data: FormData): Settings {
   const list = (name: string) => parts(said(data, name));
   const maybe = (name: string) => said(data, name) || null;
@@ -240,7 +243,7 @@ function toldGroups(data: FormData): Record<string, Group> {
     spares: Number(spares[at] ?? 0),
   });
   const filled = names.map((name, at): [string, Group] => [name, group(at)]);
-  // A line that was added and left empty says nothing.
+  // A new row that was left empty is ignored.
   return Object.fromEntries(filled.filter(([name], at) => name !== "" || Boolean(nodes[at]) || Boolean(tolerated[at]) || Boolean(env[at])));
 }
 
@@ -250,7 +253,7 @@ function taint(text: string): Taint {
   return { key, ...(what.includes("=") ? { value } : {}), ...(effect ? { effect } : {}) };
 }
 
-/** What stands before and behind the first sign. */
+/** The parts before and after the first separator. */
 function split(text: string, sign: string): [string, string] {
   const at = text.indexOf(sign);
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];

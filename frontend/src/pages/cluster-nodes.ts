@@ -1,4 +1,4 @@
-//! Every card of a cluster, coloured by what it does; what stands out, in words.
+//! Every GPU of a cluster, coloured by its state; and a list of those that need attention.
 
 import { request } from "../api/client";
 import { h, need } from "../core/dom";
@@ -11,10 +11,9 @@ import { Grid } from "../monitoring/grid";
 import type { Measure } from "../monitoring/paint";
 import { called, cardPage, facts, link, STAND_OUT, stateOf, STATES, stateSign } from "../monitoring/show";
 
-/** So many of the cards that stand out are told of one by one. */
+/** The maximum number of GPUs listed individually. */
 const TOLD = 100;
 
-/** Starts the page. */
 export async function start(): Promise<void> {
   const place = need("#monitoring");
   const cluster = place.dataset["cluster"] ?? "";
@@ -31,7 +30,7 @@ export async function start(): Promise<void> {
     overall.hidden = nodes.length === 0;
     grid.show(nodes);
   };
-  // What is wrong is told with the cluster as a whole.
+  // Problems are shown for the cluster as a whole.
   const load = () => Promise.all([allNodes(cluster, show), request("GET", `/clusters/${cluster}/monitoring`)]);
   await keepTrue(load, ([nodes, { data }]) => {
     show(nodes);
@@ -62,7 +61,7 @@ function told(cluster: string, node: Node, card: Card): HTMLElement[] {
   return [title, model, facts(card), h("div", { class: "actions" }, open), ...links(node)];
 }
 
-/** How many NVLinks join each two cards of a node. */
+/** The number of NVLinks between each two GPUs of a node. */
 function links(node: Node): HTMLElement[] {
   const known = node.links ?? [];
   if (known.length === 0) return [];

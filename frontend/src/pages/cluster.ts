@@ -1,4 +1,4 @@
-//! A cluster: what it has, what was asked for and what is used, in all and by project.
+//! A cluster: its capacity, requests and usage, in total and by project.
 
 import { request } from "../api/client";
 import type { components } from "../api/schema";
@@ -17,7 +17,6 @@ const SOURCES: Record<string, string> = {
   none: /* text */ "monitoring.source-none",
 };
 
-/** Starts the page. */
 export async function start(): Promise<void> {
   const place = need("#monitoring");
   const cluster = place.dataset["cluster"] ?? "";
@@ -29,7 +28,7 @@ export async function start(): Promise<void> {
   });
 }
 
-/** A cluster whose Prometheus is away is measured by nobody, too: the problems say why. */
+/** A cluster with an unreachable Prometheus has no metrics either: the problems say why. */
 function measuredBy({ source, problems }: Overview): string {
   if (source === "none" && problems.length > 0) return t("monitoring.not-now");
   return t("monitoring.looked", { source: t(/* text */ SOURCES[source] ?? source) });
@@ -48,9 +47,9 @@ function shown(cluster: string, found: Overview): HTMLElement[] {
   return [missing(found.problems), levels, cards(cluster, found), projects(found)].filter((one) => one !== null);
 }
 
-/** One kind of resource: a bar of what is used, in a frame of what was asked for. */
+/** One resource: a bar of the usage, in a frame of the requests. */
 function level(name: string, { capacity, requested, used: measuredUse }: Levels, form: (value: number | null | undefined) => string): HTMLElement {
-  // Of nothing, nothing is used, whether somebody measures it or not.
+  // Without capacity the usage is zero, even without metrics.
   const used = capacity === 0 ? (measuredUse ?? 0) : measuredUse;
   const word = (value: number | null | undefined) => (value == null ? t("monitoring.unknown") : form(value));
   const width = (value: number | null | undefined) => (value == null || !capacity ? 0 : Math.min(100, (value / capacity) * 100));

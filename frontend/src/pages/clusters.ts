@@ -1,5 +1,5 @@
-//! Clusters: an administrator adds one, changes what is said of it, asks what is missing there, sets a node of it aside or takes
-//! it back, says that a faulty card is whole, takes the cluster away.
+//! Clusters: an administrator adds, edits, checks and removes them, cordons and uncordons their nodes, and
+//! marks an unhealthy GPU as repaired.
 
 import { request } from "../api/client";
 import { ask } from "../core/ask";
@@ -12,7 +12,6 @@ import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 import { fields, told, toldSecret } from "./cluster-form";
 
-/** Starts it. */
 export function start(): void {
   document.querySelector("#add-cluster")?.addEventListener("click", add);
   for (const button of all<HTMLButtonElement>("[data-check]")) {
@@ -54,7 +53,7 @@ function add(): void {
   });
 }
 
-/** Asks for what is said of a cluster, as it is now; what is not asked for stays as it is. */
+/** Edits a cluster's current settings; settings outside of the form are unchanged. */
 async function edit(name: string): Promise<void> {
   const { data: present, etag } = await request("GET", `/clusters/${name}/settings`);
   ask({
@@ -63,7 +62,7 @@ async function edit(name: string): Promise<void> {
     action: t("clusters.save"),
     send: async (data) => {
       const settings = told(data);
-      // A kubeconfig that is not typed stays; where none is used any more, an empty one takes its place.
+      // An empty kubeconfig keeps the stored one; if none is used any more, an empty one replaces it.
       const kubeconfig = settings.access === "kubeconfig" ? said(data, "kubeconfig") || null : "";
       await request("PUT", `/clusters/${name}`, { ...present, ...settings, ...toldSecret(data), kubeconfig }, etag === null ? {} : { etag });
       toastLater(t("clusters.changed", { name }));
@@ -72,7 +71,7 @@ async function edit(name: string): Promise<void> {
   });
 }
 
-/** Asks the cluster what it has, and shows it. */
+/** Queries the cluster's resources, and shows them. */
 async function look(name: string): Promise<void> {
   const { data } = await request("GET", `/clusters/${name}/check`);
   const sign = (good: boolean) => h("span", { class: good ? "tag good" : "tag" }, icon(good ? "check" : "minus"), t(good ? /* text */ "clusters.there" : /* text */ "clusters.not-there"));
@@ -102,7 +101,10 @@ async function remove(name: string): Promise<void> {
   location.reload();
 }
 
-/** A cluster that will not come back: its attempts are lost, so that their runs end and it can be removed. */
+/**
+ * Gives up a cluster that will not return: its attempts count as lost, so that their runs end and it can be
+ * removed.
+ */
 async function giveUp(name: string): Promise<void> {
   const question = { title: t("clusters.give-up-name", { name }), text: t("clusters.give-up-text"), action: t("clusters.give-up"), danger: true };
   if (!(await confirm(question))) return;
@@ -111,7 +113,7 @@ async function giveUp(name: string): Promise<void> {
   location.reload();
 }
 
-/** Asks which node, and why. One that is not ready is none of those that are shown. */
+/** Asks for the node and the reason. Nodes that are not ready are not in the list. */
 function setAside(cluster: string): void {
   ask({
     title: t("clusters.aside-set-name", { name: cluster }),
@@ -134,7 +136,7 @@ async function takeBack(cluster: string, node: string): Promise<void> {
   location.reload();
 }
 
-/** A card that was faulty is whole: jobs get it again. */
+/** Marks an unhealthy GPU as repaired: jobs may use it again. */
 async function takeCardBack(cluster: string, gpu: string): Promise<void> {
   const question = { title: t("clusters.faulty-back-name", { name: gpu }), text: t("clusters.faulty-back-text"), action: t("clusters.aside-back") };
   if (!(await confirm(question))) return;

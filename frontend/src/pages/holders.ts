@@ -1,4 +1,4 @@
-//! Who holds what now, on all clusters: those with the most cards first.
+//! Current allocations on all clusters, most GPUs first.
 
 import { request } from "../api/client";
 import type { components } from "../api/schema";
@@ -10,12 +10,11 @@ import { amount, cores, link } from "../monitoring/show";
 
 type Holds = components["schemas"]["HoldsView"];
 
-/** Entries of one answer. */
+/** Entries per response. */
 const PAGE = 200;
-/** So many tasks are named in a row. */
+/** The maximum number of named tasks per row. */
 const NAMED = 5;
 
-/** Starts the page. */
 export async function start(): Promise<void> {
   const place = need("#monitoring");
   await keepTrue(all, (found) => {
@@ -58,7 +57,7 @@ function table(found: readonly Holds[]): HTMLElement {
   return h("div", { class: "table-box" }, h("table", { class: "table cards" }, h("thead", {}, head), h("tbody", {}, ...found.map(row))));
 }
 
-/** The newest tasks, and how many more there are; of those that one may not see, the number. */
+/** The newest tasks, and the number of others; only the number of hidden tasks. */
 function tasks({ tasks: named = [], attempts }: Holds): (Node | string)[] {
   const shown = named.slice(0, NAMED);
   if (shown.length === 0) return [String(attempts)];

@@ -1,14 +1,13 @@
-//! The home page keeps itself up to date: an event is a reason to read it again.
+//! The home page: any event triggers a refresh.
 
 import { live } from "../core/live";
 import { paintTimes } from "../core/time";
 import { watchSizing } from "../people/sizing";
 import { Refresher, takeParts } from "../run/refresh";
 
-/** Why something waits changes without an event of its own. */
+/** Pending reasons change without events. */
 const LOOK_AGAIN_MS = 15_000;
 
-/** Starts it. */
 export function start(): void {
   watchSizing();
   const refresher = new Refresher((fresh) => {

@@ -1,4 +1,5 @@
-//! Files of another platform: sent to the API, what became of them is shown, and a pipeline is saved from here.
+//! Import of another platform's files: they are sent to the API, the result is shown, and pipelines are saved
+//! from here.
 
 import { request } from "../api/client";
 import { ApiProblem } from "../api/problem";
@@ -13,7 +14,7 @@ interface Made {
   name: string;
   document: string;
   notes: string[];
-  /** What has its name already. */
+  /** Whether its name is taken, by the same or by other content. */
   taken?: "same" | "other";
 }
 
@@ -23,7 +24,6 @@ interface Line {
   message: string;
 }
 
-/** Starts the page. */
 export function start(): void {
   const form = need<HTMLFormElement>("#import");
   const project = form.dataset["project"] ?? "";
@@ -51,7 +51,7 @@ function documents(project: string, admin: boolean, made: Made[]): Node[] {
   return [section(h("h2", { tabindex: "-1" }, t("import.documents")), table(head, rows))];
 }
 
-/** What has its name already, and what to do about it. */
+/** Items whose names are taken, and what to do about them. */
 function taken(one: Made): Node | false {
   if (one.taken === undefined) return false;
   if (one.taken === "same") return h("p", { class: "muted small" }, t("import.same"));
@@ -108,7 +108,7 @@ function report(lines: Line[]): Node[] {
   if (lines.length === 0) return [section(title, h("p", { class: "muted" }, t("import.report-none")))];
   const words = { changed: t("import.changed"), left_out: t("import.left-out"), problem: t("import.problem") };
   const signs = { changed: "info", left_out: "close", problem: "warning" };
-  // What somebody has to do comes first.
+  // Lines that need an action come first.
   const order = ["problem", "changed", "left_out"];
   const sorted = together(lines).sort((a, b) => order.indexOf(a.fate) - order.indexOf(b.fate));
   const rows = sorted.map(({ fate, message, paths }) => h("tr", {},
@@ -119,7 +119,7 @@ function report(lines: Line[]): Node[] {
   return [section(title, table(head, rows))];
 }
 
-/** What is true of several places is said once. */
+/** Merges equal messages of several paths. */
 function together(lines: readonly Line[]): (Line & { paths: string[] })[] {
   const found = new Map<string, Line & { paths: string[] }>();
   for (const line of lines) {

@@ -1,4 +1,4 @@
-//! Named limits, on the page of quotas: an administrator makes, changes and deletes them.
+//! Concurrency limits, on the quotas page: an administrator creates, edits and deletes them.
 
 import { request } from "../api/client";
 import { ask } from "../core/ask";
@@ -17,7 +17,6 @@ interface Limit {
   readonly revision: number;
 }
 
-/** Starts it. */
 export function startLimits(): void {
   const { items } = carried("limits-data") as { items: readonly Limit[] };
   document.querySelector("#new-limit")?.addEventListener("click", () => { write(); });
@@ -31,7 +30,7 @@ export function startLimits(): void {
   }
 }
 
-/** Asks for a new limit, or for what a limit is to be. */
+/** The dialog for a new limit, or for an existing one. */
 function write(limit?: Limit): void {
   const name = field("limit", t("quotas.name"), required(input()), t("quotas.name-help"));
   const fields = [
@@ -46,7 +45,7 @@ function write(limit?: Limit): void {
     send: async (data) => {
       const called = limit?.name ?? said(data, "limit");
       const body = { at_once: amount(data, "at_once"), a_minute: amount(data, "a_minute"), description: said(data, "description") || null };
-      // Revision 0: where there is one of this name already, it is told.
+      // Revision 0: an existing limit of this name is an error.
       await request("PUT", `/limits/${encodeURIComponent(called)}`, body, { etag: `"${limit?.revision ?? 0}"` });
       again(t("quotas.limit-changed", { name: called }));
     },

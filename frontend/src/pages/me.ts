@@ -1,4 +1,4 @@
-//! The reader's own page: profile, password, tokens, sessions.
+//! The account page: profile, password, tokens, sessions.
 
 import { request } from "../api/client";
 import { ask } from "../core/ask";
@@ -12,7 +12,6 @@ import { showOnce } from "../people/dialogs";
 
 const DAY_MS = 86_400_000;
 
-/** Starts it. */
 export function start(): void {
   watchProfile(need<HTMLFormElement>("#profile-form"));
   const password = document.querySelector<HTMLFormElement>("#password-form");

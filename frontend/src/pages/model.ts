@@ -9,7 +9,6 @@ import { trying } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 
-/** Starts the page. */
 export function start(): void {
   const head = need("#model");
   const model = { api: head.dataset["api"] ?? "", name: head.dataset["name"] ?? "", etag: head.dataset["etag"] ?? "*" };
@@ -24,9 +23,8 @@ export function start(): void {
   });
 }
 
-/** The model of the page. */
 interface Model {
-  /** Its address below /api/v1. */
+  /** Its URL below /api/v1. */
   api: string;
   name: string;
   etag: string;

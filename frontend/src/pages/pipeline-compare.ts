@@ -1,3 +1,3 @@
-//! Two versions beside each other: what their newest runs measured.
+//! Comparison of two versions: the metrics of their newest runs.
 
 export { drawCompared as start } from "../run/compared";

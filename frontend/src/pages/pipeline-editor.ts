@@ -1,4 +1,4 @@
-//! The editor's page. What draws components is loaded with it, and on no other page.
+//! The editor's page, the only one that loads the component library.
 
 import "../styles/editor.css";
 import { createElement } from "react";
@@ -8,7 +8,6 @@ import { moreTexts } from "../core/texts";
 import { App } from "../editor/app";
 import { Session, type Start } from "../editor/session";
 
-/** Starts the page. */
 export async function start(): Promise<void> {
   await moreTexts("editor");
   const box = need("#editor-app");

@@ -1,11 +1,11 @@
-//! A new pipeline: the editor with a document to begin with.
+//! A new pipeline: the editor with an initial document.
 
 import { request } from "../api/client";
 import { carried, need } from "../core/dom";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 
-/** Starts the page. The editor comes as a file of its own. */
+/** Starts the page. The editor is a separate file. */
 export async function start(): Promise<void> {
   const box = need("#editor");
   const project = box.dataset["project"] ?? "";
@@ -15,7 +15,7 @@ export async function start(): Promise<void> {
     save: async (document, message) => {
       const { data } = await request("POST", `/projects/${project}/pipelines`, { document, message });
       toastLater(t("pipeline.created", { name: data.name }));
-      // The page is left once the editor knows that everything is saved.
+      // Navigates once the editor knows that everything is saved.
       setTimeout(() => { location.assign(`/projects/${project}/pipelines/${data.name}`); }, 0);
       return data.version;
     },

@@ -1,4 +1,4 @@
-//! One pipeline: starting and deleting it, and what its tabs do.
+//! One pipeline: starting runs, deletion, and its tabs.
 
 import { request } from "../api/client";
 import type { Problem } from "../api/problem";
@@ -15,7 +15,7 @@ import { watchSchedule } from "../pipelines/schedule";
 import { askStart, askStartOf } from "../pipelines/start";
 import { watchVersions } from "../pipelines/versions";
 
-/** What the server's page carries. */
+/** The data in the server's page. */
 interface Carried {
   project: string;
   pipeline: string;
@@ -27,7 +27,6 @@ interface Carried {
   tasks: CheckedTask[] | null;
 }
 
-/** Starts the page. */
 export async function start(): Promise<void> {
   const page = carried("carried") as Carried;
   watchHead(page);
@@ -75,7 +74,7 @@ async function openText(page: Carried, box: HTMLElement): Promise<void> {
   });
 }
 
-/** The head says who changed it when; the editor stays as it is. */
+/** Updates the author and time in the head; the editor is unchanged. */
 async function refreshHead(page: Carried): Promise<void> {
   const response = await fetch(location.pathname + location.search);
   if (!response.ok) return;

@@ -1,11 +1,10 @@
-//! The list of pipelines: spark lines, and runs started from the list.
+//! The list of pipelines: sparklines, and starting runs from the list.
 
 import { paintSparks } from "../components/spark";
 import { around } from "../core/dom";
 import { busy } from "../core/form";
 import { askStartOf } from "../pipelines/start";
 
-/** Starts the page. */
 export function start(): void {
   paintSparks();
   const table = document.querySelector<HTMLElement>("#pipelines");

@@ -17,7 +17,6 @@ interface PriorityClass {
   readonly revision: number;
 }
 
-/** Starts it. */
 export function startPriorityClasses(): void {
   const { items } = carried("classes-data") as { items: readonly PriorityClass[] };
   const named = (name: string | undefined) => items.find((one) => one.name === name);
@@ -32,7 +31,7 @@ export function startPriorityClasses(): void {
   }
 }
 
-/** Asks for a new class, or for what a class is to be. */
+/** The dialog for a new class, or for an existing one. */
 function write(existing?: PriorityClass): void {
   const priority = required(input(existing ? String(existing.priority) : "", "number"));
   [priority.min, priority.max, priority.step] = ["-1000", "1000", "1"];

@@ -13,7 +13,6 @@ import { watchSizing } from "../people/sizing";
 
 type Project = components["schemas"]["ProjectView"];
 
-/** Starts the page. */
 export function start(): void {
   const places = document.querySelector<HTMLFormElement>("#places-form");
   if (places) onSubmit(places, (data) => bind(places, data));
@@ -47,7 +46,7 @@ async function add(project: string, user: string, role: string): Promise<void> {
   try {
     await request("PUT", `/projects/${project}/members/${encodeURIComponent(user)}`, { role });
   } catch (error) {
-    // The name stands in the address, which has no field: it is said at the one that it was written in.
+    // The name is part of the URL, which has no field: the error is shown at the name's field.
     if (!(error instanceof ApiProblem) || error.kind !== "not-found") throw error;
     throw new ApiProblem(error.status, { problems: [{ severity: "error", code: "not-found", path: "/user", message: error.message }] });
   }
@@ -58,7 +57,7 @@ function text(data: FormData, key: string): string {
   return typeof value === "string" ? value.trim() : "";
 }
 
-/** What is left empty is as the cluster says, or not done. */
+/** Empty fields mean the cluster's default, or off. */
 function keeping(data: FormData): { objects?: number; logs?: string } {
   const minutes = text(data, "objects");
   const logs = text(data, "logs");

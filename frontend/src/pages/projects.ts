@@ -1,4 +1,4 @@
-//! The projects: administrators make new ones.
+//! The list of projects: administrators create new ones.
 
 import { request } from "../api/client";
 import { h } from "../core/dom";
@@ -6,7 +6,6 @@ import { openDialog } from "../core/dialog";
 import { onSubmit } from "../core/form";
 import { t } from "../core/texts";
 
-/** Starts the page. */
 export function start(): void {
   document.querySelector("#new-project")?.addEventListener("click", ask);
 }

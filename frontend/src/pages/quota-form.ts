@@ -1,4 +1,4 @@
-//! The fields of a queue's quota in one pool, and what they say.
+//! The fields of a queue's quota in one pool, and their values.
 
 import type { Answered } from "../api/typed";
 import { all, h } from "../core/dom";
@@ -11,10 +11,10 @@ export type Quota = Queue["quotas"][string];
 type Amounts = Record<string, unknown>;
 
 const PLAIN = ["cpu", "memory", "gpus", "pods", "runs"];
-/** What a queue has of a pool of which nothing was said. */
+/** The default quota of a queue in a pool. */
 const NOTHING: Quota = { guarantee: {}, limit: {}, weight: 100, borrow: true, lend: true, per_person: {} };
 
-/** The word for a resource. */
+/** The label of a resource. */
 export function resourceWord(resource: string): string {
   switch (resource) {
     case "cpu": return t("quotas.cpu");
@@ -26,22 +26,22 @@ export function resourceWord(resource: string): string {
   }
 }
 
-/** What a queue has of a pool. */
+/** A queue's quota in a pool. */
 export function quotaIn(queue: Queue, pool: string): Quota {
   return { ...NOTHING, ...queue.quotas[pool] };
 }
 
-/** An amount as it is said: a number, or a text. */
+/** An amount as entered: a number, or a text. */
 export function shown(amount: unknown): string {
   return typeof amount === "string" || typeof amount === "number" ? String(amount) : "";
 }
 
-/** A part of a JSON pointer. */
+/** An escaped segment of a JSON pointer. */
 function escaped(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The groups that a queue may be in: none that is in it. */
+/** The possible parents of a queue: groups that are not inside of it. */
 export function parents(quotas: Quotas, queue: Pick<Queue, "kind" | "name">): [string, string][] {
   const groups = quotas.queues.filter((one) => one.kind === "group");
   const within = (name: string | null | undefined, depth = 0): boolean => {
@@ -52,7 +52,6 @@ export function parents(quotas: Quotas, queue: Pick<Queue, "kind" | "name">): [s
   return [["", t("quotas.top")], ...free];
 }
 
-/** The fields of a queue. */
 export function fields(quotas: Quotas, queue: Queue, pool: string): HTMLElement[] {
   const quota = quotaIn(queue, pool);
   const parts: [keyof Quota, string][] = [["guarantee", t("quotas.guarantee")], ["limit", t("quotas.most")]];
@@ -90,7 +89,7 @@ function cell(pool: string, part: string, word: string, resource: string, amount
   return h("div", { "data-field": place }, control);
 }
 
-/** A row more, for cards of a type. */
+/** A field that adds a row for a GPU type. */
 function typeField(grid: HTMLElement, row: (resource: string) => void): HTMLElement {
   const type = input();
   const add = h("button", { class: "button", type: "button" }, t("quotas.add"));
@@ -101,14 +100,14 @@ function typeField(grid: HTMLElement, row: (resource: string) => void): HTMLElem
     type.value = "";
   };
   add.addEventListener("click", more);
-  // Enter adds the row, and does not send the form.
+  // Enter adds the row instead of submitting the form.
   type.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); more(); } });
   const made = field("card-type", t("quotas.card-type"), type, t("quotas.card-type-help"));
   type.after(add);
   return made;
 }
 
-/** What the form says of the queue in this pool; what it has of others stays. */
+/** The queue's quota in this pool, from the form; quotas in other pools are unchanged. */
 export function told(form: HTMLFormElement, queue: Queue, pool: string): { parent: string | null; quotas: Queue["quotas"] } {
   const data = new FormData(form);
   const quota: Quota = { guarantee: {}, limit: {}, per_person: {}, weight: Number(said(data, "weight")) || 0, borrow: data.has("borrow"), lend: data.has("lend") };

@@ -1,4 +1,4 @@
-//! Who would be affected by edits of quotas, as a part of a dialog that follows what is typed.
+//! The impact of quota edits, as a live part of a dialog.
 
 import { request } from "../api/client";
 import { ApiProblem } from "../api/problem";
@@ -12,12 +12,12 @@ type Effect = Answered<"POST", "/quotas/preview">;
 type Affected = Effect["over"];
 type Job = Affected["jobs"][number];
 
-/** So many jobs are told one by one. */
+/** The maximum number of jobs listed individually. */
 const TOLD = 8;
-/** After the last key, in milliseconds. */
+/** The delay after the last key press, in milliseconds. */
 const PAUSE = 350;
 
-/** A part that shows what the edits would do. `edits` says which; none while they cannot be read. */
+/** Shows the impact of the edits. `edits` returns them; none while they are invalid. */
 export class Preview {
   readonly element = h("div", { class: "quota-preview", "aria-live": "polite" });
   private timer = 0;
@@ -25,13 +25,13 @@ export class Preview {
 
   constructor(private readonly edits: () => Edit[] | null) {}
 
-  /** What is typed has changed. */
+  /** Called after input changes. */
   later(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.now(), PAUSE);
   }
 
-  /** Asks, and shows the answer; an older answer that comes later is left alone. */
+  /** Requests and shows the impact; an outdated response is ignored. */
   async now(): Promise<void> {
     const edits = this.edits();
     this.turn += 1;

@@ -1,5 +1,5 @@
-//! What if a guarantee is moved from one queue to another: who would give back, who would start. An administrator may do it
-//! then.
+//! Simulates moving a guarantee from one queue to another: which jobs would be preempted, which would start.
+//! An administrator may apply it.
 
 import { request } from "../api/client";
 import { openDialog } from "../core/dialog";
@@ -13,7 +13,7 @@ import { Preview, type Edit } from "./quota-preview";
 
 const BINARY: Record<string, number> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
 
-/** An amount as people write it, in thousandths of a core, bytes or pieces; none where it cannot be read. */
+/** An amount in thousandths of a CPU, bytes or pieces; null if it is malformed. */
 export function amount(resource: string, text: string): number | null {
   const found = /^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$/.exec(text);
   if (!found) return null;
@@ -28,18 +28,18 @@ function scaled(number: number, unit: string): number | null {
   return scale === undefined ? null : number * scale;
 }
 
-/** It is written so that it can be read again. */
+/** Formats an amount so that it can be parsed again. */
 export function written(resource: string, value: number): string | number {
   if (resource === "cpu") return `${Math.round(value)}m`;
   return resource === "memory" ? String(Math.round(value)) : value;
 }
 
-/** The key of a queue in a choice. */
+/** The key of a queue in a select. */
 const key = (queue: Queue): string => `${queue.kind}/${queue.name}`;
 
 interface Move { pool: string; resource: string; much: number; from: Queue; to: Queue }
 
-/** The queue with a guarantee that is so much larger or smaller; a limit goes up with it, where it would be below. */
+/** The queue with a guarantee changed by this amount; a lower limit is raised with it. */
 function changed({ pool, resource }: Move, queue: Queue, more: number): Edit {
   const quota = quotaIn(queue, pool);
   const has = (amounts: unknown): number | null => {
@@ -57,7 +57,7 @@ function changed({ pool, resource }: Move, queue: Queue, more: number): Edit {
   return { kind: queue.kind === "group" ? "group" : "project", name: queue.name, parent: queue.parent ?? null, quotas };
 }
 
-/** Opens the dialog. Who may not change quotas asks of their own projects, and moves nothing. */
+/** Opens the dialog. Without the right to change quotas, it simulates changes of one's own projects only. */
 export function whatIf(quotas: Quotas, mayMove: boolean): void {
   const queues = quotas.queues.filter((queue) => mayMove || queue.kind === "project").map((queue): [string, string] => [key(queue), key(queue)]);
   const resources = [...new Set(["gpus", "cpu", "memory", ...quotas.pools.flatMap((pool) => pool.resources.map((one) => one.resource))])];
@@ -96,7 +96,7 @@ export function whatIf(quotas: Quotas, mayMove: boolean): void {
   });
 }
 
-/** Makes both edits at once: neither is made without the other. */
+/** Applies both edits in one request: both or neither. */
 async function done(move: Move): Promise<void> {
   const { from, to, resource, much } = move;
   const edits = [{ ...changed(move, from, -much), revision: from.revision }, { ...changed(move, to, much), revision: to.revision }];

@@ -1,5 +1,5 @@
-//! Quotas: an administrator changes what a group or a project has, and sees who would be affected before it is saved. Members
-//! see the same of their own projects, and save nothing.
+//! Quotas: an administrator edits the quota of a group or project, and sees the impact before saving. Members
+//! see the same for their own projects, without saving.
 
 import { request } from "../api/client";
 import { ApiProblem } from "../api/problem";
@@ -16,7 +16,6 @@ import { startPriorityClasses } from "./priority-classes";
 import { Preview } from "./quota-preview";
 import { whatIf } from "./quota-what-if";
 
-/** Starts it. */
 export function start(): void {
   startLimits();
   startPriorityClasses();
@@ -43,7 +42,7 @@ function add(quotas: Quotas): void {
     send: async (data) => {
       const name = said(data, "group");
       const parent = said(data, "parent") || null;
-      // Revision 0: where there is one of this name already, it is told.
+      // Revision 0: an existing group of this name is an error.
       await request("PUT", `/quotas/groups/${encodeURIComponent(name)}`, { parent, quotas: {} }, { etag: '"0"' });
       again(t("quotas.changed", { name }));
     },
@@ -63,7 +62,7 @@ async function put(queue: Queue, body: Sent): Promise<void> {
   else await request("PUT", `/projects/${queue.name}/quota`, body, { etag });
 }
 
-/** Shows what other amounts would do, for those who may not save them. */
+/** Simulates other amounts, for users who may not save them. */
 function tryOut(quotas: Quotas, queue: Queue, pool: string): void {
   const form = h("form", { class: "form", id: "quota-form" });
   const preview = new Preview(() => [{ kind: "project", name: queue.name, ...told(form, queue, pool), parent: queue.parent ?? null }]);
@@ -81,7 +80,7 @@ function edit(quotas: Quotas, queue: Queue, pool: string): void {
   const form = h("form", { class: "form", id: "quota-form" });
   const kind = queue.kind === "group" ? "group" as const : "project" as const;
   const preview = new Preview(() => [{ kind, name: queue.name, ...told(form, queue, pool) }]);
-  // Behind the amounts, where it is seen while these are written.
+  // Below the amounts, where it is visible during input.
   const [place, amounts, ...others] = fields(quotas, queue, pool);
   if (place && amounts) form.append(place, amounts, preview.element, ...others, below);
   const save = h("button", { class: "button primary", type: "submit", form: form.id }, t("quotas.save"));
@@ -108,7 +107,7 @@ function edit(quotas: Quotas, queue: Queue, pool: string): void {
   });
 }
 
-/** Somebody was faster: nothing was saved, and what is typed stays until it is given up. */
+/** A conflicting change: nothing was saved, and the input stays until it is discarded. */
 function stale(form: HTMLFormElement): void {
   const show = h("button", { class: "button small", type: "button" }, t("quotas.show-present"));
   show.addEventListener("click", () => { location.reload(); });

@@ -1,9 +1,8 @@
-//! Two runs beside each other.
+//! Comparison of two runs.
 
 import { watchChoices } from "../run/choices";
 import { drawCompared } from "../run/compared";
 
-/** Starts the page. */
 export async function start(): Promise<void> {
   watchChoices();
   await drawCompared();

@@ -1,4 +1,4 @@
-//! One task of a run, as a page of its own.
+//! The page of one task of a run.
 
 import { need } from "../core/dom";
 import { live } from "../core/live";
@@ -8,7 +8,6 @@ import { watchAdvice } from "../run/advice";
 import { Refresher, takeParts } from "../run/refresh";
 import { watchUsage } from "../run/usage-part";
 
-/** Starts the page. */
 export function start(): void {
   const run = need("#task").dataset["run"] ?? "";
   const refresher = new Refresher((fresh) => {

@@ -1,4 +1,4 @@
-//! One run: its head, the tab that is open, and a task beside it, live.
+//! One run: its head, its current tab, and a task panel, live.
 
 import { need } from "../core/dom";
 import { live } from "../core/live";
@@ -12,7 +12,7 @@ import { Refresher, takeParts } from "../run/refresh";
 import type { Tab } from "../run/tab";
 import { watchUsage } from "../run/usage-part";
 
-// Each tab's script is loaded when it is the one that is open.
+// Each tab's script is loaded on demand.
 const tabs: Record<string, () => Promise<{ open: (run: string, panel: TaskPanel) => Tab | undefined }>> = {
   graph: () => import("../run/graph"),
   gantt: () => import("../run/gantt"),
@@ -22,7 +22,6 @@ const tabs: Record<string, () => Promise<{ open: (run: string, panel: TaskPanel)
   metrics: () => import("../run/metrics"),
 };
 
-/** Starts the page. */
 export async function start(): Promise<void> {
   const page = need("#run");
   const run = page.dataset["run"] ?? "";

@@ -1,4 +1,4 @@
-//! The list of runs: rows follow what happens, several can be chosen, and the keyboard is enough.
+//! The list of runs: rows update live, several can be selected, and everything works by keyboard.
 
 import { all, need } from "../core/dom";
 import { onKeys } from "../core/keys";
@@ -9,7 +9,6 @@ import { watchBulk } from "../run/bulk";
 import { morph } from "../run/morph";
 import { Refresher } from "../run/refresh";
 
-/** Starts the page. */
 export function start(): void {
   watchFilters();
   const table = document.querySelector<HTMLElement>("#runs");
@@ -28,14 +27,14 @@ export function start(): void {
   live(`/api/v1/projects/${project}/events`, { on: { run: soon, deleted: soon, snapshot: soon }, onReturn: soon });
 }
 
-/** A filter is taken as soon as it is chosen. */
+/** A filter applies as soon as it is selected. */
 function watchFilters(): void {
   for (const select of all<HTMLSelectElement>(".filters select")) {
     select.addEventListener("change", () => { select.form?.requestSubmit(); });
   }
 }
 
-/** Rows that are there change in place; how many newer ones there are is told, so that nothing moves by itself. */
+/** Existing rows update in place; newer ones are only counted, so that nothing shifts. */
 function take(fresh: Document, table: HTMLElement | null): void {
   const rows = all("#runs tbody tr", fresh);
   if (table === null) {
@@ -58,7 +57,7 @@ function take(fresh: Document, table: HTMLElement | null): void {
   button.onclick = () => { location.reload(); };
 }
 
-/** J and K, or the arrows, move from row to row; space selects, Enter opens. */
+/** J and K, or the arrows, move between rows; space selects, Enter opens. */
 function watchKeys(table: HTMLElement): void {
   const links = (): HTMLElement[] => all(".row-link", table);
   const row = (): Element | undefined => document.activeElement?.closest("tr") ?? undefined;

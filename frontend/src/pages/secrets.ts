@@ -1,4 +1,4 @@
-//! The secrets of a project and one's own: added, replaced, deleted in dialogs.
+//! The secrets of a project and of the user: dialogs to add, replace and delete them.
 
 import { request } from "../api/client";
 import { confirm, openDialog } from "../core/dialog";
@@ -74,7 +74,7 @@ async function remove(base: string, row: Row): Promise<void> {
   });
 }
 
-// Several lines, since keys have some; not a password field, which browsers would offer to remember.
+// A multi-line field for keys; a password field's value would be offered for saving by browsers.
 function valueInput(first: boolean): HTMLTextAreaElement {
   return h("textarea", {
     class: "input mono", id: "f-value", name: "value", rows: 4, required: first, autofocus: !first,

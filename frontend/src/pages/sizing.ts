@@ -1,4 +1,4 @@
-//! The sizing of a task: its attempts as plots; taking sizing back, and letting it go on.
+//! The right-sizing of a task: its attempts as plots, the revert and the resume buttons.
 
 import { request } from "../api/client";
 import { Plot, type PlotSeries } from "../components/plot";
@@ -9,7 +9,6 @@ import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 import { cpuLines, memoryLines, type Role } from "../run/sizing";
 
-/** Starts the page. */
 export function start(): void {
   const { roles } = JSON.parse(need("#carried").textContent) as { roles: Role[] };
   for (const box of all("[data-role]")) {

@@ -1,8 +1,7 @@
-//! A statement: it can be printed.
+//! A printable statement.
 
 import { need } from "../core/dom";
 
-/** Starts the page. */
 export function start(): void {
   need("#print").addEventListener("click", () => { print(); });
 }

@@ -1,4 +1,5 @@
-//! The files of a project's volumes: brought by a button or dropped on the page, looked at, deleted; volumes and registries.
+//! The files of a project's volumes: upload by button or drag and drop, preview, deletion; volumes and
+//! registries.
 
 import { request } from "../api/client";
 import { confirm } from "../core/dialog";
@@ -32,9 +33,9 @@ function secretNames(): string[] {
   return JSON.parse(need("#secret-names").dataset["names"] ?? "[]") as string[];
 }
 
-/** Where on the page's volume files go. */
+/** The upload target in the page's volume. */
 export interface Place {
-  /** The volume, below /api/v1. */
+  /** The volume's path below /api/v1. */
   api: string;
   /** The folder in it. */
   path: string;
@@ -49,7 +50,7 @@ function writable(files: HTMLElement, place: Place): void {
     void uploadAll(place, picked);
   });
   need("#new-folder").addEventListener("click", () => { newFolder(place); });
-  // The whole page takes them: a small target is easily missed, and a miss would open the file.
+  // The whole page is a drop target: missing a small one would open the file.
   const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
   document.addEventListener("dragover", (event) => {
     if (!carriesFiles(event)) return;
@@ -72,7 +73,7 @@ function onFileClick(event: MouseEvent, api: string): void {
   const path = row?.dataset["file"];
   if (!row || path === undefined) return;
   if (around(event, "[data-remove]")) void remove(api, path, row.dataset["kind"] === "folder");
-  // A click that asks for another tab gets the file itself.
+  // A click that opens another tab gets the file itself.
   const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
   if (plain && around(event, "[data-preview]")) {
     event.preventDefault();

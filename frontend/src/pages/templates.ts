@@ -1,4 +1,5 @@
-//! The catalogue of templates: an administrator installs one from its document, or from an archive of its folder.
+//! The template catalogue: an administrator installs a template from its document, or from an archive of its
+//! folder.
 
 import { request } from "../api/client";
 import { need } from "../core/dom";
@@ -6,7 +7,6 @@ import { busy, trying } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 
-/** Starts the page. */
 export function start(): void {
   const button = document.querySelector<HTMLButtonElement>("#install");
   if (button === null) return;

@@ -1,4 +1,4 @@
-//! Usage: an administrator enters prices, changes them and takes them away. The rest of the page needs no script.
+//! Usage: an administrator enters, edits and removes prices. The rest of the page needs no script.
 
 import { request } from "../api/client";
 import { ask } from "../core/ask";
@@ -9,7 +9,6 @@ import { trying } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 
-/** Starts the page. */
 export function start(): void {
   document.querySelector("#add-price")?.addEventListener("click", add);
   for (const button of all<HTMLButtonElement>("[data-edit-price]")) {
@@ -20,7 +19,7 @@ export function start(): void {
   }
 }
 
-/** The fields of what an hour costs. */
+/** The fields of the hourly prices. */
 function rates(present: { gpu_hour?: string; cpu_hour?: string; memory_gib_hour?: string }): HTMLElement[] {
   const amount = (name: string, label: string, value = "") => {
     const control = input(value);

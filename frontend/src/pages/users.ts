@@ -1,4 +1,4 @@
-//! Everybody with an account: new ones, changes, invitations, links for lost passwords.
+//! All accounts: creation, changes, invitations, password reset links.
 
 import { request } from "../api/client";
 import { ask } from "../core/ask";
@@ -9,7 +9,6 @@ import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 import { showOnce } from "../people/dialogs";
 
-/** Starts it. */
 export function start(): void {
   need("#user-new").addEventListener("click", newUser);
   need("#invite").addEventListener("click", invite);

@@ -1,4 +1,4 @@
-//! An administrator says what a project may spend each month.
+//! An administrator sets a project's monthly budget.
 
 import { request } from "../api/client";
 import { ask } from "../core/ask";

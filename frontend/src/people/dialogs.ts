@@ -1,10 +1,10 @@
-//! Dialogs that show what is shown only once.
+//! Dialogs for values that are shown only once.
 
 import { openDialog } from "../core/dialog";
 import { h, icon } from "../core/dom";
 import { t } from "../core/texts";
 
-/** Shows a secret that nobody can see again; the page is read anew afterwards. */
+/** Shows a secret for the only time; the page reloads afterwards. */
 export function showOnce(title: string, text: string, secret: string): void {
   const copy = h(
     "button",

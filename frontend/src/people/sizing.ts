@@ -1,4 +1,4 @@
-//! An owner answers whether right-sizing is to be on in a project that is older than this default.
+//! An owner decides about right-sizing in a project from before it was the default.
 
 import { request } from "../api/client";
 import { all } from "../core/dom";
@@ -6,7 +6,7 @@ import { trying } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 
-/** Lets the buttons of the question work, where it is asked. */
+/** Activates the question's buttons, if it is shown. */
 export function watchSizing(): void {
   for (const button of all("[data-sizing]")) {
     button.addEventListener("click", () => void trying(() => answer(button)));

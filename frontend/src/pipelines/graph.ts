@@ -1,10 +1,10 @@
-//! The graph of a pipeline, and what is known of the task that is chosen in it.
+//! The graph of a pipeline, and the details of the selected task.
 
 import { Dag } from "../components/dag";
 import { h, need } from "../core/dom";
 import { t } from "../core/texts";
 
-/** A task, as `/validate` has it. */
+/** A task, as in `/validate`. */
 export interface CheckedTask {
   name: string;
   template: string;
@@ -13,7 +13,7 @@ export interface CheckedTask {
   for_each: boolean;
 }
 
-/** Draws the graph into its box; the pages of its tasks are below `address`. */
+/** Draws the graph into its box; `address` is the base URL of its tasks' pages. */
 export function drawGraph(box: HTMLElement, tasks: CheckedTask[], address: string): void {
   const known = new Set(tasks.map((task) => task.name));
   const nodes = tasks.map((task) => ({ id: task.name, label: task.name, sub: task.for_each ? `${task.template} ×` : task.template }));

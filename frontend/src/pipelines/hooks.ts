@@ -1,4 +1,4 @@
-//! The hooks of a pipeline: made, given a new URL, deleted.
+//! The hooks of a pipeline: creation, new URLs, deletion.
 
 import { request } from "../api/client";
 import { around, h, need } from "../core/dom";
@@ -14,7 +14,7 @@ interface Page {
   parameters: Parameters | null;
 }
 
-/** Makes the tab work. */
+/** Activates the tab. */
 export function watchHooks(page: Page): void {
   need("#new-hook").addEventListener("click", () => { ask(page); });
   document.addEventListener("click", (event) => {

@@ -13,7 +13,6 @@ export interface Parameter {
   maximum?: number;
 }
 
-/** Parameters by name. */
 export type Parameters = Record<string, Parameter>;
 
 const isExpression = (value: unknown): boolean => typeof value === "string" && value.includes("{{");
@@ -23,7 +22,7 @@ function written(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** The fields, in the order of the document; `given` goes over the defaults. */
+/** The fields, in document order; `given` overrides the defaults. */
 export function fields(parameters: Parameters, given: Record<string, unknown> = {}): HTMLElement[] {
   return Object.entries(parameters).map(([name, parameter]) => {
     const id = `p-${name}`;
@@ -64,7 +63,7 @@ function control(parameter: Parameter, value: unknown): HTMLElement {
   return h("input", { ...attributes, type: "text", inputmode: parameter.type === "integer" ? "numeric" : "decimal", value: shown });
 }
 
-/** What differs from the defaults, for the API; texts are read there by the declared types. */
+/** The values that differ from the defaults, for the API, which parses texts by the declared types. */
 export function chosen(parameters: Parameters, data: FormData): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [name, parameter] of Object.entries(parameters)) {

@@ -1,5 +1,5 @@
-//! Where a run may go, side by side: what each place waits, takes and costs. The default is marked, and another is taken only
-//! when somebody chooses it, for this run alone.
+//! Compares the target clusters of a run: estimated start, run time and cost. The default is marked, and a
+//! different target needs an explicit choice, for this run alone.
 
 import { request } from "../api/client";
 import type { Body, Schema } from "../api/typed";
@@ -12,14 +12,14 @@ type Wanted = Body<"POST", "/projects/{project}/forecast/places">;
 type Compared = Schema<"ComparedPlacesView">;
 type Place = Compared["places"][number];
 
-/** The name of the choice in the form. No parameter has a blank in its name. */
+/** The name of the choice in the form. Parameter names contain no blanks. */
 const NAME = "run place";
-/** After the last key, in milliseconds. */
+/** The delay after the last key press, in milliseconds. */
 const PAUSE = 500;
-/** An amount of money has so many digits behind its point at the least. */
+/** The minimum number of decimal places of an amount of money. */
 const DIGITS = 2;
 
-/** A part of a form that compares places. `wanted` says of what. */
+/** A form part that compares target clusters. `wanted` returns the subject of the comparison. */
 export class Places {
   readonly element = h("fieldset", { class: "field plain places", "data-field": "place", "aria-live": "polite", "aria-busy": "true" },
     h("legend", {}, t("pipeline.places")), h("p", { class: "muted small" }, t("pipeline.places-asked")));
@@ -28,19 +28,19 @@ export class Places {
 
   constructor(private readonly project: string, private readonly wanted: () => Wanted) {}
 
-  /** The place that was chosen; none where it is the default. */
+  /** The chosen target; null for the default. */
   chosen(): string | null {
     const found = this.element.querySelector<HTMLInputElement>("input:checked");
     return found && found.dataset["usual"] === undefined ? found.value : null;
   }
 
-  /** What is run may be another. */
+  /** Called when the subject may have changed. */
   later(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.now(), PAUSE);
   }
 
-  /** Asks, and shows the answer. */
+  /** Requests and shows the comparison. */
   async now(): Promise<void> {
     this.#running?.abort();
     const running = new AbortController();
@@ -50,7 +50,7 @@ export class Places {
       const { data } = await request("POST", `/projects/${this.project}/forecast/places`, this.wanted(), { signal: running.signal });
       if (!running.signal.aborted) this.#show(shown(data, this.chosen()));
     } catch (error) {
-      // Where it runs is not the question that was asked: the run can be started all the same.
+      // The comparison is optional: the run can be started without it.
       if (!running.signal.aborted) this.#show([h("p", { class: "muted small" }, error instanceof Error ? error.message : String(error))]);
     }
   }
@@ -110,7 +110,7 @@ function costs({ cost, unknown_tasks: unknown }: Place, currency: string): [stri
   return [amount, unknown.length > 0 ? t("pipeline.places-without", { n: unknown.length }) : ""];
 }
 
-/** Why it waits, or cannot run there, each with its field. */
+/** Why it is pending or cannot run there, each problem with its field. */
 function why({ message, problems }: Place): HTMLElement[] {
   const waits = typeof message === "string" ? [h("p", { class: "muted sentence" }, ...prose(message))] : [];
   return [...waits, ...problems.map((one) => h("div", {}, one.path ? h("code", {}, one.path) : null, h("p", { class: "sentence" }, ...prose(one.message))))];

@@ -1,4 +1,4 @@
-//! The schedule of a pipeline: paused, resumed, run for a date, filled in for dates of the past.
+//! The schedule of a pipeline: pause, resume, run for a date, back-fill.
 
 import { request } from "../api/client";
 import type { Schema } from "../api/typed";
@@ -16,12 +16,12 @@ interface Page {
   pipeline: string;
 }
 
-/** Dates of a preview that are listed. */
+/** The maximum number of dates listed in a preview. */
 const LISTED = 60;
-/** How often a back-fill that is under way is looked at again, in milliseconds. */
+/** The poll interval of a running back-fill, in milliseconds. */
 const AGAIN = 3000;
 
-/** Makes the tab work. */
+/** Activates the tab. */
 export function watchSchedule(page: Page): void {
   const zone = need("#schedule").dataset["zone"] ?? "UTC";
   need("#main").addEventListener("click", (event) => {
@@ -70,14 +70,14 @@ function runDate(page: Page, zone: string): void {
   });
 }
 
-/** The day, as the reader's clock has it. */
+/** Today, in the user's time zone. */
 function today(): string {
   const now = new Date();
   const two = (value: number) => String(value).padStart(2, "0");
   return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
 }
 
-/** Asks for a range, shows what it holds, and starts it when that was seen. */
+/** Asks for a range, shows a preview of it, and starts it after that. */
 function fillIn(page: Page, zone: string): void {
   const shown = h("div", { class: "backfill-preview", "aria-live": "polite" });
   const fields = [
@@ -93,7 +93,7 @@ function fillIn(page: Page, zone: string): void {
   const dialog = openDialog({ title: t("schedule.backfill"), body: [form], actions: [no, look, go] });
   no.addEventListener("click", () => { dialog.close(); });
   look.addEventListener("click", () => void busy(look, () => preview(page, form, shown, go)));
-  // What was seen is no longer what would be started.
+  // The preview no longer matches the input.
   form.addEventListener("input", () => { shown.replaceChildren(); go.hidden = true; });
   onSubmit(form, async (data) => {
     if (go.hidden) { await preview(page, form, shown, go); return; }
@@ -143,7 +143,7 @@ async function cancel(page: Page, backfill: string): Promise<void> {
   again(t("schedule.backfill-stopped"));
 }
 
-/** Shows how far the back-fills are for as long as one is under way. */
+/** Shows the progress of back-fills while one is running. */
 function followBackfills(): void {
   const underway = () => document.querySelector('[data-backfill-state="running"]') !== null;
   const look = async () => {
@@ -164,6 +164,6 @@ async function refresh(): Promise<void> {
       if (old && found && !old.contains(document.activeElement)) old.replaceWith(document.adoptNode(found));
     }
   } catch {
-    // The server is away for a moment.
+    // The server is temporarily unreachable.
   }
 }

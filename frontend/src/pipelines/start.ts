@@ -11,20 +11,19 @@ import { toastLater } from "../core/toast";
 import { chosen, fields, type Parameters } from "./parameters";
 import { Places } from "./places";
 
-/** How a run is started, where it is not all of the pipeline and the run's page after it. */
+/** Options, for partial runs and other actions after the start. */
 export interface StartOptions {
   version?: number;
-  /** The part that is run, as the API has it. */
+  /** The part to run, as in the API. */
   tasks?: { from: string } | { only: string };
-  /** The part needs what tasks before it leave: it is asked of which run. */
+  /** The part needs results of earlier tasks: the dialog asks for their run. */
   takesOver?: boolean;
-  /** What the dialog is called. */
+  /** The dialog's title. */
   title?: string;
-  /** What is done with the run, instead of going to its page. */
+  /** Called with the run, instead of opening its page. */
   onStarted?: (run: string, warnings: Problem[]) => void;
 }
 
-/** A run that has ended. */
 interface Earlier {
   readonly id: string;
   readonly state: string;
@@ -45,7 +44,10 @@ function earlierField(runs: readonly Earlier[]): HTMLElement {
   );
 }
 
-/** Asks for the parameters of a stored pipeline, and for `earlier` runs which one is taken over from, and starts it. */
+/**
+ * Asks for the parameters of a stored pipeline, and for one of the `earlier` runs to reuse results from, and
+ * starts the run.
+ */
 export function askStart(project: string, pipeline: string, parameters: Parameters, options: StartOptions = {}, earlier: readonly Earlier[] = []): void {
   const names = Object.keys(parameters);
   const go = h("button", { class: "button primary", type: "submit", form: "start-run" }, icon("run"), t("pipeline.run"));
@@ -53,7 +55,7 @@ export function askStart(project: string, pipeline: string, parameters: Paramete
   const form = h("form", { class: "form", id: "start-run" }, ...fields(parameters));
   if (options.takesOver) form.prepend(earlierField(earlier));
   else if (names.length === 0) form.append(h("p", { class: "muted" }, t("pipeline.no-parameters")));
-  // A part of a pipeline goes where the whole does: there lies what it takes over.
+  // A partial run has the same target as the whole pipeline: the reused results are there.
   const places = options.tasks ? null : comparison(project, pipeline, parameters, form, options.version);
   const dialog = openDialog({ title: options.title ?? t("pipeline.run-title", { name: pipeline }), body: [form], actions: [cancel, go] });
   cancel.addEventListener("click", () => { dialog.close(); });
@@ -78,7 +80,7 @@ export function askStart(project: string, pipeline: string, parameters: Paramete
   first.focus();
 }
 
-/** Compares the places for the parameters that the form has. */
+/** The comparison of target clusters for the form's parameters. */
 function comparison(project: string, pipeline: string, parameters: Parameters, form: HTMLFormElement, version: number | undefined): Places {
   const wanted = () => ({ pipeline, parameters: chosen(parameters, new FormData(form)), ...(version === undefined ? {} : { version }) });
   const places = new Places(project, wanted);
@@ -88,7 +90,7 @@ function comparison(project: string, pipeline: string, parameters: Parameters, f
   return places;
 }
 
-/** Reads a pipeline's parameters first. */
+/** Loads a pipeline's parameters first. */
 export async function askStartOf(project: string, pipeline: string, options?: StartOptions): Promise<void> {
   await trying(async () => {
     const [{ data }, earlier] = await Promise.all([

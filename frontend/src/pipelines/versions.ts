@@ -1,4 +1,4 @@
-//! The versions of a pipeline: an old one becomes the newest again.
+//! The versions of a pipeline: restoring an old one.
 
 import { request } from "../api/client";
 import { around, need } from "../core/dom";
@@ -7,7 +7,7 @@ import { trying } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 
-/** Makes the buttons of the list work. */
+/** Activates the list's buttons. */
 export function watchVersions(page: { project: string; pipeline: string; newest: number }): void {
   need("#versions").addEventListener("click", (event) => {
     const version = Number(around(event, "[data-restore]")?.dataset["restore"] ?? 0);
@@ -20,7 +20,7 @@ async function restore({ project, pipeline, newest }: { project: string; pipelin
   if (!(await confirm(question))) return;
   const path = `/projects/${project}/pipelines/${pipeline}` as const;
   const old = await request("GET", `${path}/versions/${version}`);
-  // Without a folder of its own, it would run with that of the newest version.
+  // Without its own folder, it would run with the newest version's.
   const body = { document: old.data.document ?? "", message: t("pipeline.restored-message", { version }), code: old.data.code ?? "" };
   await request("PUT", path, body, { etag: `"${newest}"` });
   toastLater(t("pipeline.restored", { version }));

@@ -1,4 +1,4 @@
-// What people do with a run: each asks first, does it through the API, and says what came of it.
+// Actions on a run: each asks for confirmation, calls the API, and reports the result.
 
 import { request } from "../api/client";
 import type { Schema } from "../api/typed";
@@ -10,11 +10,11 @@ import { toast, toastLater } from "../core/toast";
 
 interface Action {
   question: Question;
-  /** Does it; what it returns is said. */
+  /** Performs the action; the returned message is shown. */
   perform: () => Promise<string | undefined>;
 }
 
-/** Makes the buttons with `data-do` work, also those that come later; `changed` is called when one was used. */
+/** Activates buttons with `data-do`, including later ones; `changed` is called after an action. */
 export function watchActions(run: string, project: string, changed: () => void): void {
   document.addEventListener("click", (event) => {
     const button = around(event, "button[data-do]");
@@ -40,7 +40,7 @@ async function use(button: HTMLButtonElement, action: Action, changed: () => voi
   );
 }
 
-/** Opens a terminal, which is loaded by those only who want one. */
+/** Opens a terminal, whose code is loaded on demand. */
 async function terminal(run: string, button: HTMLButtonElement): Promise<void> {
   const { openTerminal } = await import("./terminal/terminal");
   await openTerminal({ run, task: button.dataset["task"] ?? "", instance: Number(button.dataset["instance"] ?? 0) });
@@ -61,7 +61,7 @@ function actionOf(button: HTMLButtonElement, run: string, project: string): Acti
   }
 }
 
-/** Which version runs what is asked, and that there is a newer one: an old version never runs unnoticed. */
+/** Asks which version to run if there is a newer one: an old version never runs unnoticed. */
 function versionRun(): string {
   const { version, newest } = document.querySelector<HTMLElement>("#run-head")?.dataset ?? {};
   if (version === undefined) return "";
@@ -79,7 +79,7 @@ function cancel(run: string): Action {
   };
 }
 
-/** Resumes a run in its own version; `version` where that is not the newest. */
+/** Resumes a run in its own version; `version` is given if that is not the newest. */
 function resume(run: string, version?: string): Action {
   const title = version === undefined ? t("run.resume") : t("run.resume-old", { version });
   return {
@@ -91,7 +91,7 @@ function resume(run: string, version?: string): Action {
   };
 }
 
-/** Resumes a run in a newer version: in a run of its own, which opens. */
+/** Resumes a run with a newer version: as a new run, which opens. */
 function resumeWith(run: string, button: HTMLButtonElement): Action {
   const [version = "", effect = ""] = ["version", "effect"].map((name) => button.dataset[name]);
   const title = t("run.resume-with", { version });
@@ -106,7 +106,7 @@ function resumeWith(run: string, button: HTMLButtonElement): Action {
   };
 }
 
-/** Answers what the task asks that the button belongs to, with the comment beside it. */
+/** Answers the approval of the button's task, with the comment beside it. */
 async function decide(run: string, button: HTMLButtonElement, changed: () => void): Promise<void> {
   const action = button.dataset["do"];
   if (action !== "approve" && action !== "reject") return;
@@ -122,7 +122,7 @@ async function decide(run: string, button: HTMLButtonElement, changed: () => voi
   );
 }
 
-/** Sets the outcome of the task that the button belongs to. */
+/** Sets the outcome of the button's task. */
 function mark(run: string, button: HTMLButtonElement): Action {
   const [task = "", instance = "0"] = ["task", "instance"].map((name) => button.dataset[name]);
   const outcome = h(

@@ -1,4 +1,4 @@
-// What could be done better with a task: read when its page is opened, and again while the task runs.
+// Advice for a task: loaded when its page is opened, and again while the task runs.
 
 import { request } from "../api/client";
 import { ApiProblem } from "../api/problem";
@@ -6,12 +6,12 @@ import { h, need } from "../core/dom";
 import { t } from "../core/texts";
 import { advised } from "../monitoring/advised";
 
-/** So often it is read again while the task runs, in seconds: rules look at many minutes of values. */
+/** The reload interval while the task runs, in seconds: rules evaluate many minutes of metrics. */
 const AGAIN = 60;
 
 const followed = new WeakSet<HTMLElement>();
 
-/** Follows the part of the page that advice is for, once it is there. */
+/** Updates the page's advice section, once it exists. */
 export function watchAdvice(): void {
   const box = document.querySelector<HTMLElement>("[data-advice]");
   if (box === null || followed.has(box)) return;
@@ -19,13 +19,13 @@ export function watchAdvice(): void {
   void follow(box);
 }
 
-/** Shows it until the part is gone; what is said of another instance takes its place. */
+/** Updates it until the section is removed, and when the instance changes. */
 async function follow(box: HTMLElement): Promise<void> {
   let [live, known] = [true, ""];
   while (box.isConnected) {
     const instance = box.dataset["instance"] ?? "";
     if (document.visibilityState === "visible" && (live || instance !== known)) {
-      // What stays while nothing new is known is of the same instance.
+      // Old content is kept for the same instance only.
       if (instance !== known) need("[data-keep]", box).replaceChildren();
       live = await show(box, instance);
       known = instance;
@@ -34,7 +34,7 @@ async function follow(box: HTMLElement): Promise<void> {
   }
 }
 
-/** Whether there may be more to say later. */
+/** Returns whether there may be more later. */
 async function show(box: HTMLElement, instance: string): Promise<boolean> {
   const { run = "", task = "", pipeline = "" } = box.dataset;
   const place = need("[data-keep]", box);
@@ -45,14 +45,14 @@ async function show(box: HTMLElement, instance: string): Promise<boolean> {
     place.replaceChildren(...(found === null ? [] : [found]));
     return data.live;
   } catch (error) {
-    // What measures the task may be away: what was said stays, and why it is not new is said above it. That the server itself is
-    // away says the page.
+    // If the task's metrics are unreachable, the old advice stays, with the reason above it. The page itself
+    // reports an unreachable server.
     if (error instanceof ApiProblem && error.body.detail !== undefined) away(place, error.body.detail);
     return true;
   }
 }
 
-/** Says why nothing new is known; once. */
+/** Shows once why there is nothing new. */
 function away(place: HTMLElement, why: string): void {
   const said = place.querySelector("[data-advice-note]");
   if (said === null) place.prepend(h("p", { class: "muted", role: "status", "data-advice-note": true }, why));

@@ -1,11 +1,11 @@
-// Attempts as rows of bars, one row an instance.
+// Attempts as rows of bars, one row per instance.
 
-/** An attempt, as the page carries it; times are milliseconds since the epoch. */
+/** An attempt, as in the page; times are milliseconds since the epoch. */
 export interface Attempt {
   readonly task: string;
   readonly instance: number;
   readonly attempt: number;
-  /** When what it needs had ended, for a first attempt. */
+  /** When its dependencies had ended, for a first attempt. */
   readonly ready?: number | null;
   readonly created: number;
   readonly started?: number | null;
@@ -13,13 +13,13 @@ export interface Attempt {
   readonly state: string;
 }
 
-/** A stretch of time of an attempt. */
+/** A time range of an attempt. */
 export interface Bar {
   readonly from: number;
   readonly to: number | null;
   readonly state: string;
   readonly attempt: number;
-  /** Whether it waits or is made ready; otherwise it runs. */
+  /** Whether it is pending or being prepared; otherwise it is running. */
   readonly ready: boolean;
 }
 
@@ -31,10 +31,13 @@ export interface Row {
   readonly bars: Bar[];
 }
 
-/** Shorter waits are not worth a bar, in milliseconds. */
+/** Shorter waits get no bar, in milliseconds. */
 const SHORT = 50;
 
-/** The rows, in the order of their first attempts; the state of a row is its task's or, of many, its last attempt's. */
+/**
+ * The rows, in the order of their first attempts. A row's state is its task's or, with several instances, its
+ * last attempt's.
+ */
 export function rows(attempts: readonly Attempt[], states: Readonly<Record<string, string>>): Row[] {
   const found = new Map<string, Attempt[]>();
   const instances = new Map<string, Set<number>>();

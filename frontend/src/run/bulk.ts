@@ -1,4 +1,4 @@
-// Doing the same with several runs of the list.
+// Bulk actions on runs of the list.
 
 import { request, type Answer } from "../api/client";
 import type { Schema } from "../api/typed";
@@ -10,10 +10,10 @@ import { toast } from "../core/toast";
 
 type Results = Schema<"ManyResults">;
 
-/** Refusals that are shown one by one. */
+/** The maximum number of errors shown individually. */
 const SHOWN = 5;
 
-/** Makes choosing rows work, and the buttons that act on what is chosen; returns what shows the choice again. */
+/** Activates row selection and bulk actions. Returns a function that re-renders the selection. */
 export function watchBulk(table: HTMLElement, project: string, changed: () => void): () => void {
   const ticks = (): HTMLInputElement[] => all<HTMLInputElement>("input[name=run]", table);
   const chosen = (): string[] => ticks().filter((tick) => tick.checked).map((tick) => tick.value);
@@ -71,7 +71,7 @@ async function again(project: string, runs: string[]): Promise<boolean> {
   return true;
 }
 
-/** Sends what the server had no time for again, until all is done. */
+/** Resends runs that the server had no time for, until all are done. */
 async function inTurns(runs: string[], send: (left: string[]) => Promise<Answer<Results>>): Promise<Results["results"]> {
   const results: Results["results"] = [];
   for (let left = runs; left.length > 0; ) {
@@ -82,7 +82,7 @@ async function inTurns(runs: string[], send: (left: string[]) => Promise<Answer<
   return results;
 }
 
-/** How many worked, and why others did not. */
+/** Reports the number of successes, and the reasons of failures. */
 function say(results: Results["results"], done: (n: number) => string): void {
   const well = results.filter((one) => one.ok).length;
   if (well > 0) toast(done(well));

@@ -1,6 +1,6 @@
-// Forms that choose what a page shows: a choice is taken as soon as it is made.
+// Forms that control a page's content: a choice applies at once.
 
-/** Makes fields with `data-submit` send their form. */
+/** Makes fields with `data-submit` submit their form. */
 export function watchChoices(): void {
   document.addEventListener("change", (event) => {
     const field = event.target;

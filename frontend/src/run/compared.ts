@@ -1,4 +1,4 @@
-// Two runs beside each other: their metrics in one plot.
+// Comparison of two runs: their metrics in one plot.
 
 import { request } from "../api/client";
 import { trying } from "../core/form";
@@ -9,7 +9,7 @@ interface Comparison {
   metrics: { left?: Series | null; right?: Series | null }[];
 }
 
-/** Draws the metrics of both runs, where they have reported any. */
+/** Plots the metrics of both runs, if any. */
 export async function drawCompared(): Promise<void> {
   const box = document.querySelector<HTMLElement>("#metrics");
   if (box === null) return;

@@ -1,4 +1,4 @@
-// The tab of the Gantt chart: the page carries the attempts; each is the time that it was made ready, then its run.
+// The Gantt tab: the page contains the attempts, each with its preparation and its run time.
 
 import { Gantt, type GanttBar, type GanttRow } from "../components/gantt";
 import { need } from "../core/dom";
@@ -7,7 +7,7 @@ import { rows, type Attempt } from "./bars";
 import type { TaskPanel } from "./panel";
 import type { Tab } from "./tab";
 
-/** Draws the chart; a task opens beside it. */
+/** Draws the chart; a task opens in the panel. */
 export function open(_run: string, panel: TaskPanel): Tab {
   const gantt = new Gantt(need("#gantt"), {
     label: t("run.tab-gantt"),

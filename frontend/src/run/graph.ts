@@ -1,4 +1,4 @@
-// The tab of the graph: the page carries its tasks and edges, and their states, which follow the run.
+// The graph tab: the page contains its tasks and edges, with their live states.
 
 import { need } from "../core/dom";
 import { t } from "../core/texts";
@@ -13,7 +13,7 @@ interface Graph {
 
 type States = Record<string, { state: string; done?: number; total?: number; tally?: string }>;
 
-/** Draws the graph; a task opens beside it. */
+/** Draws the graph; a task opens in the panel. */
 export function open(_run: string, panel: TaskPanel): Tab {
   const graph = JSON.parse(need("#graph-data").dataset["graph"] ?? "") as Graph;
   const first = states();
@@ -39,12 +39,12 @@ function states(): States {
   return JSON.parse(need("#graph-states").dataset["states"] ?? "{}") as States;
 }
 
-/** What a node says below its name, its state, and how much of it is done. */
+/** A node's second line, its state, and its progress. */
 function shown(template: string, of: States[string] | undefined): Omit<DagNode, "id" | "label"> {
   const { done, total, tally } = of ?? {};
   const several = total !== undefined && total > 0;
   return {
-    // How many failed must not be what is cut off.
+    // The number of failures must not be truncated.
     sub: several ? `${tally ?? ""} · ${template}` : template,
     state: of?.state,
     progress: several ? (done ?? 0) / total : undefined,

@@ -1,4 +1,4 @@
-// The tab of logs: a bar of controls above the lines.
+// The logs tab: a toolbar above the lines.
 
 import { h, icon } from "../core/dom";
 import { onKeys } from "../core/keys";
@@ -10,16 +10,16 @@ import { TIMES, type Times } from "./log/times";
 import { LogView } from "./log/view";
 import type { Tab } from "./tab";
 
-/** Lines that are kept in the browser; who wants more downloads the log. */
+/** Maximum number of lines kept in the browser; the download has the whole log. */
 const MOST_LINES = 300_000;
-/** Of a log of more bytes than this, only the last lines are read at first. */
+/** Of a log with more bytes than this, only the last lines are read at first. */
 const LONG = 24 << 20;
-/** So many of each stream. */
+/** Maximum number of lines per stream for such a log. */
 const TAIL = 20_000;
 const WRAP = "cubeloom.log-wrap";
 const SHOWN_TIMES = "cubeloom.log-times";
 
-/** Opens the tab; the log may appear only later, with the task's first attempt. */
+/** Opens the tab; the log may appear later, with the task's first attempt. */
 export function open(run: string): Tab {
   let panel: LogPanel | undefined;
   const begin = (): void => {
@@ -30,7 +30,10 @@ export function open(run: string): Tab {
   return { refreshed: begin };
 }
 
-/** Shows the log that a box's `data-` attributes name, on a page that has other keys: these work inside of the box. */
+/**
+ * Shows the log named in a box's `data-` attributes, on a page with other shortcuts: the log's work inside of
+ * the box.
+ */
 export function openLog(box: HTMLElement, run: string): { close: () => void } {
   const panel = new LogPanel(box, run, box);
   box.querySelector<HTMLElement>(".log-box")?.focus();
@@ -54,7 +57,7 @@ class LogPanel {
   #reader: LogReader | undefined;
   #closed = false;
   #goesOn = true;
-  /** Lines that arrived since the last drawing. */
+  /** The first line that arrived since the last rendering. */
   #fresh: number | undefined;
 
   constructor(panel: HTMLElement, run: string, inside: Document | HTMLElement = document) {
@@ -109,7 +112,7 @@ class LogPanel {
     );
   }
 
-  /** Ends reading and listening. */
+  /** Stops reading and listening. */
   close(): void {
     this.#closed = true;
     this.#stopKeys();
@@ -146,7 +149,7 @@ class LogPanel {
     });
   }
 
-  /** A long log is read from near its end; whoever wants to can have its beginning. */
+  /** A long log is read from near its end; the user can load its beginning. */
   async #begin(): Promise<void> {
     let reader = this.#read();
     const long = (await reader.length().catch(() => 0)) > LONG;
@@ -182,7 +185,7 @@ class LogPanel {
     this.#times.dispatchEvent(new Event("change"));
   }
 
-  /** Many pieces that arrive at once are drawn once. */
+  /** Chunks that arrive together are rendered once. */
   #take(first: number): void {
     if (this.#fresh === undefined) requestAnimationFrame(() => { this.#draw(); });
     this.#fresh = Math.min(first, this.#fresh ?? first);
@@ -191,7 +194,7 @@ class LogPanel {
   #draw(): void {
     if (this.#fresh !== undefined) {
       this.#finder.grown(this.#fresh);
-      // Logs from before there were times have none to show.
+      // Old logs have no times to show.
       if (this.#times.disabled && this.#lines.time(this.#fresh) !== undefined) {
         this.#times.disabled = false;
         this.#showTimes();
@@ -244,14 +247,14 @@ function isOn(button: HTMLElement): boolean {
   return button.getAttribute("aria-pressed") === "true";
 }
 
-/** A button that stays pressed; its own listener goes first, so later ones see the new state. */
+/** A toggle button; its own listener runs first, so later ones see the new state. */
 function toggle(label: string, title: string, on: boolean): HTMLButtonElement {
   const button = h("button", { class: "button small toggle", type: "button", title, "aria-label": title, "aria-pressed": String(on) }, label);
   button.addEventListener("click", () => { button.setAttribute("aria-pressed", String(!isOn(button))); });
   return button;
 }
 
-/** How times are shown; nothing can be chosen before a line has one. */
+/** The time format; disabled until a line has a time. */
 function choice(): HTMLSelectElement {
   const words = { none: t("run.log-times-none"), clock: t("run.log-times-clock"), since: t("run.log-times-since") };
   const kept = localStorage.getItem(SHOWN_TIMES);

@@ -1,4 +1,4 @@
-// The tab of metrics: a plot for each name, which follows the run.
+// The metrics tab: a live plot for each name.
 
 import { request } from "../api/client";
 import { Plot } from "../components/plot";
@@ -8,7 +8,6 @@ import { t } from "../core/texts";
 import { plots, type Line, type Series } from "./series";
 import type { Tab } from "./tab";
 
-/** Opens the tab. */
 export function open(run: string): Tab {
   const box = new Plots(need("#metrics"));
   let busy = false;
@@ -26,13 +25,13 @@ export function open(run: string): Tab {
   return { refreshed: read };
 }
 
-/** What a plot cannot show: values that are no finite numbers. */
+/** Values that a plot cannot show: NaN and infinities. */
 function notes(lines: readonly Line[]): string {
   const shown = lines.filter((line) => line.notFinite !== undefined);
   return shown.map(({ label, notFinite }) => t("run.not-finite", { line: label, value: notFinite?.value ?? "", step: notFinite?.step ?? 0, n: notFinite?.count ?? 0 })).join(" ");
 }
 
-/** Plots by name; one that is there is brought up to date where it is. */
+/** Plots by name, updated in place. */
 export class Plots {
   readonly #box: HTMLElement;
   readonly #drawn = new Map<string, { plot: Plot; note: HTMLElement }>();
@@ -41,7 +40,7 @@ export class Plots {
     this.#box = box;
   }
 
-  /** Shows these. */
+  /** Shows these lines. */
   show(wanted: Map<string, Line[]>): void {
     for (const [name, lines] of wanted) {
       const known = this.#drawn.get(name);

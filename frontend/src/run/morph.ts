@@ -1,15 +1,15 @@
-// Brings a part of the page to what the server renders now, touching only what differs: focus, selection, scroll
-// positions and what somebody has opened or ticked stay.
+// Updates a part of the page to the server's new rendering, changing only differences: focus, selection,
+// scroll positions, and opened or checked elements stay.
 
-/** Attributes that belong to the reader, not to the server: what is opened, ticked, typed. */
+/** Attributes that belong to the user, not to the server: opened, checked, typed. */
 const READERS = new Set(["open", "checked", "value"]);
 const TYPED = "input, textarea, select, option, details, dialog";
-/** What the page's clock writes: the element says which moment or amount it shows. */
+/** Attributes that the page's clock reads, whose text it writes. */
 const CLOCK = ["datetime", "data-since"];
 
 /**
- * Makes `old` equal to `fresh`. Children are matched by their id, else by their place. Elements with `data-keep` are
- * left to the script that draws them.
+ * Makes `old` equal to `fresh`. Children are matched by id, else by position. Elements with `data-keep` are
+ * left to their script.
  */
 export function morph(old: Element, fresh: Element): void {
   if (old.hasAttribute("data-keep")) return;
@@ -25,7 +25,7 @@ function attributes(old: Element, fresh: Element): void {
     if (!stays(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   for (const { name } of [...old.attributes]) {
-    // The page's clock gives moments their titles.
+    // The page's clock sets the titles of times.
     if (!stays(name) && name !== "title" && !fresh.hasAttribute(name)) old.removeAttribute(name);
   }
 }
@@ -56,7 +56,7 @@ function children(old: Element, fresh: Element): void {
   }
 }
 
-/** Whether one can become the other: of the same kind, and neither is one that an id tells apart. */
+/** Whether one can become the other: of the same kind, and without different ids. */
 function alike(old: Node, fresh: Node): boolean {
   if (old.nodeType !== fresh.nodeType) return false;
   if (!(old instanceof Element) || !(fresh instanceof Element)) return true;

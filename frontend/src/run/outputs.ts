@@ -1,4 +1,4 @@
-// The tab of outputs: a file is looked into when its preview is opened.
+// The outputs tab: a file is loaded when its preview is opened.
 
 import { request } from "../api/client";
 import { h } from "../core/dom";
@@ -6,17 +6,16 @@ import { whenOpened } from "../core/opened";
 import { t } from "../core/texts";
 import type { Tab } from "./tab";
 
-/** The beginning of a file, as the API has it. */
+/** The beginning of a file, as in the API. */
 interface Preview {
   readonly truncated: boolean;
-  /** Text, or JSON set with one member a line. */
+  /** Text, or JSON formatted with one member per line. */
   readonly text?: string;
   /** The first row of a table, and the others. */
   readonly columns?: string[];
   readonly rows?: string[][];
 }
 
-/** Opens the tab. */
 export function open(): Tab {
   whenOpened("preview", (box) => void fill(box));
   return { refreshed: () => undefined };
@@ -33,7 +32,7 @@ async function fill(box: HTMLDetailsElement): Promise<void> {
   }
 }
 
-/** A page that a program wrote: it runs nothing, and reaches nothing of this one. */
+/** An HTML file of a program in a sandbox: it runs no scripts, and cannot access this page. */
 function frame(box: HTMLDetailsElement): HTMLElement {
   const title = box.dataset["title"] ?? "";
   return h("iframe", { class: "artifact-frame", sandbox: true, src: box.dataset["url"], title, loading: "lazy" });

@@ -1,5 +1,5 @@
-// A task beside the page: the main part of the task's own page, shown without leaving this one. The address names it
-// (`#task/<name>`), so that it can be sent to somebody and comes back after a reload.
+// The task panel: the main part of a task's own page, shown beside the current one. The URL contains it
+// (`#task/<name>`), so that it can be shared and survives a reload.
 
 import { around, h, icon, need } from "../core/dom";
 import { t } from "../core/texts";
@@ -8,7 +8,6 @@ import { morph } from "./morph";
 
 const HASH = "#task/";
 
-/** The panel of a run's page. */
 export class TaskPanel {
   readonly #box = need("#task-panel");
   readonly #run: string;
@@ -30,14 +29,14 @@ export class TaskPanel {
     return !this.#box.hidden;
   }
 
-  /** Opens a task by its name; `focus`: somebody wants to read it now. */
+  /** Opens a task by its name; `focus` moves the focus there. */
   open(task: string, focus = true): void {
     if (this.#box.hidden) this.#before = document.activeElement;
     history.replaceState(null, "", HASH + encodeURIComponent(task));
     this.#follow(focus);
   }
 
-  /** Closes it; the focus goes back to where it was. */
+  /** Closes it, and restores the focus. */
   close(): void {
     if (this.#box.hidden) return;
     this.#box.hidden = true;
@@ -47,7 +46,7 @@ export class TaskPanel {
     if (this.#before instanceof HTMLElement || this.#before instanceof SVGElement) this.#before.focus();
   }
 
-  /** Brings it up to date. */
+  /** Reloads it. */
   refresh(): void {
     if (this.#url !== "") void this.#load(this.#url, false);
   }
@@ -82,7 +81,7 @@ export class TaskPanel {
       return;
     }
     const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("task");
-    // Something else may have been opened meanwhile.
+    // Another task may have been opened meanwhile.
     if (fresh === null || this.#url !== url) return;
     this.#show(fresh, focus);
   }

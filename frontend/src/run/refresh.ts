@@ -1,16 +1,16 @@
-// Keeps parts of a page as the server renders them now. Something that happened is only a reason to ask again, so
-// there is one place where each thing is rendered, and one way to be up to date.
+// Updates parts of a page from the server's rendering. Events only trigger a refresh, so each part is
+// rendered in one place, and there is one way to be up to date.
 
 import { morph } from "./morph";
 
-/** The shortest time between two questions, in milliseconds. */
+/** The minimum interval between requests, in milliseconds. */
 const PAUSE = 1000;
-/** A page that takes long to make is asked for less often: it is made this part of the time at most. */
+/** A page that is slow to render is requested less often: it takes at most this fraction of the time. */
 const PART = 1 / 5;
-/** What says when something may start is made anew this often, in milliseconds, also when nothing happens. */
+/** Estimated starts are refreshed at this interval in milliseconds, even without events. */
 const ESTIMATED = 60_000;
 
-/** Asks again for this page when it is told to, never more often than once a second. */
+/** Reloads this page on request, at most once a second. */
 export class Refresher {
   readonly #take: (fresh: Document) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -27,7 +27,7 @@ export class Refresher {
     });
   }
 
-  /** The page may be out of date. */
+  /** Called when the page may be outdated. */
   soon(): void {
     this.#again = true;
     if (this.#timer !== undefined || this.#busy || document.visibilityState === "hidden") return;
@@ -46,18 +46,18 @@ export class Refresher {
         this.#take(new DOMParser().parseFromString(await response.text(), "text/html"));
       }
     } catch {
-      // The server is away. The stream of events says so to the reader, and calls again when it is back.
+      // The server is unreachable. The event stream reports that, and triggers a refresh on reconnection.
     }
     this.#busy = false;
     const end = performance.now();
     this.#next = Math.max(begin + PAUSE, end + (end - begin) / PART);
-    // It may have been told so while it waited, which the compiler cannot see.
+    // A request may have come while it waited, which the compiler cannot see.
     // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
     if (this.#again) this.soon();
   }
 }
 
-/** Brings the parts with these ids up to date; what is not in the new page stays as it is. */
+/** Updates the parts with these ids; parts missing in the new page stay unchanged. */
 export function takeParts(fresh: Document, ids: readonly string[]): void {
   for (const id of ids) {
     const [old, now] = [document.getElementById(id), fresh.getElementById(id)];

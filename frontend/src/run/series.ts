@@ -1,6 +1,6 @@
-// Series of metrics as plots: one plot a name, one line a task and instance.
+// Metric series as plots: one plot per name, one line per task and instance.
 
-/** A series, as the API has it. */
+/** A series, as in the API. */
 export interface Series {
   readonly name: string;
   readonly task: string;
@@ -9,7 +9,7 @@ export interface Series {
   readonly not_finite?: NotFinite | null;
 }
 
-/** Values of a series that are NaN or infinite: how many, and the first one. */
+/** NaN or infinite values of a series: their number, and the first one. */
 export interface NotFinite {
   readonly count: number;
   readonly step: number;
@@ -24,7 +24,6 @@ export interface Line {
   readonly notFinite?: NotFinite;
 }
 
-/** The plots, by name. */
 export function plots(series: readonly Series[], prefix = ""): Map<string, Line[]> {
   const found = new Map<string, Line[]>();
   for (const one of series) {
@@ -35,7 +34,7 @@ export function plots(series: readonly Series[], prefix = ""): Map<string, Line[
   return found;
 }
 
-/** A line; of several values of one step, the last counts: a run that was resumed reports steps again. */
+/** A line; of several values for one step, the last wins: a resumed run reports steps again. */
 function line(label: string, { points, not_finite: notFinite }: Series): Line {
   const bySteps = [...new Map(points.map(([step, value]) => [step, value]))].sort(([a], [b]) => a - b);
   const drawn = { label, x: bySteps.map(([step]) => step), y: bySteps.map(([, value]) => value) };

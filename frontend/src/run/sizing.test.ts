@@ -16,7 +16,8 @@ const role: Role = {
 it("draws an attempt a point, and a mark where memory ran out", () => {
   const lines = memoryLines(role);
   expect(lines.map(({ y }) => y)).toEqual([[4, 3, 4, 5], [16, 2, 16], [16, 16, 16], [3, 2, 3], [2]]);
-  // What is advised now stands one attempt further; what was had is seen over it, and what was asked for over both.
+  // The current recommendation is one attempt further; the actual size is drawn over it, and the request over
+  // both.
   expect(lines[0]?.x).toEqual([1, 2, 3, 4]);
   expect(lines.map(({ dashed }) => dashed === true)).toEqual([false, false, true, false, false]);
   expect(lines.at(-1)).toMatchObject({ x: [2], marks: true });

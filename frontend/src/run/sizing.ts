@@ -1,10 +1,10 @@
-// What is known of a role's attempts, as lines of plots: one point an attempt, the oldest first.
+// The sizing history of a role as plot lines: one point per attempt, oldest first.
 
 import type { components } from "../api/schema";
 import type { PlotSeries } from "../components/plot";
 import { t } from "../core/texts";
 
-/** A role, as the API tells it. */
+/** A role, as in the API. */
 export type Role = components["schemas"]["RoleSizingView"];
 type Past = Role["past"][number];
 type Size = Role["recommended"];
@@ -12,8 +12,8 @@ type Size = Role["recommended"];
 const GIB = 2 ** 30;
 
 /**
- * What was advised, over it what workers had, which is often the same, what was asked for, dashed, what they used, and where memory
- * ran out, in GiB.
+ * The recommendation; over it the actual size, which is often the same; the request, dashed; the usage; and
+ * OOM kills. In GiB.
  */
 export function memoryLines(role: Role): PlotSeries[] {
   return [
@@ -25,7 +25,7 @@ export function memoryLines(role: Role): PlotSeries[] {
   ].filter(({ x }) => x.length > 0);
 }
 
-/** The same of processing power, in cores. */
+/** The same for CPU, in CPUs. */
 export function cpuLines(role: Role): PlotSeries[] {
   return [
     advised(role, ({ cpu }) => cpu),
@@ -36,7 +36,7 @@ export function cpuLines(role: Role): PlotSeries[] {
   ].filter(({ x }) => x.length > 0);
 }
 
-/** What was advised when each attempt began, and, one further, what is advised now. */
+/** The recommendation when each attempt began, and one further, the current one. */
 function advised({ past, recommended }: Role, value: (size: Size) => number): PlotSeries {
   const sizes = past.length === 0 ? [] : [...past.map((one) => one.recommended), recommended];
   return { label: t("sizing.line-advised"), x: sizes.map((_, at) => at + 1), y: sizes.map(value) };

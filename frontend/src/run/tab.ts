@@ -1,7 +1,7 @@
-// What the tabs of a run have in common.
+// The common interface of a run's tabs.
 
-/** A tab that is open. */
+/** An open tab. */
 export interface Tab {
-  /** The parts that the server renders are up to date. */
+  /** Called after the server-rendered parts were updated. */
   refreshed(): void;
 }

@@ -1,8 +1,8 @@
-// The part of a task that shows what its workers use: plots are loaded when somebody opens it.
+// The usage section of a task: plots are loaded when it is opened.
 
 import { whenOpened } from "../core/opened";
 
-/** Follows what is opened, also what comes later: a task beside the run. */
+/** Handles opened sections, including later ones in a task panel. */
 export function watchUsage(): void {
   whenOpened("usage", (box) => void import("./usage").then(({ follow }) => follow(box)));
 }

@@ -5,7 +5,7 @@ import { lines } from "./usage";
 const GIB = 2 ** 30;
 const at = (second: number) => new Date(second * 1000).toISOString();
 
-/** A worker that used 1, 2 and 3 GiB, asked for 8 GiB and had this much from these seconds on. */
+/** A worker that used 1, 2 and 3 GiB, requested 8 GiB and had these limits from these seconds on. */
 const worker = (name: string, ...limits: readonly (readonly [number, number])[]): Schema<"WorkerUsageView"> => ({
   worker: name,
   asked: { cpu: 2, memory: 8 * GIB },
@@ -28,7 +28,7 @@ it("draws a limit as it was at each time, and what was asked for where that is s
 it("says nothing of what was asked for where workers had just that, and draws the same limit once", () => {
   const gang = [worker("worker-0", [5, 8]), worker("worker-1", [6, 8])];
   expect(lines("memory", { by: GIB, limit: "memory" }, gang).map(({ y }) => y)).toEqual([[1, 2, 3], [1, 2, 3], [8, 8]]);
-  // Only memory grows while a worker runs: of processing power there is no step.
+  // Only memory grows while a worker runs: CPU has no steps.
   expect(lines("cpu", { by: 1, limit: "cpu" }, [worker("worker-0", [5, 2], [20, 4])]).map(({ y }) => y)).toEqual([[1, 1], [2, 2]]);
 });
 

@@ -1,5 +1,5 @@
-// What a task's workers use over time: a part of the task's page that is read when somebody opens it, and followed while the
-// task runs.
+// The usage of a task's workers over time: a section of the task's page that is loaded when it is opened, and
+// updated while the task runs.
 
 import { request } from "../api/client";
 import { ApiProblem } from "../api/problem";
@@ -8,19 +8,19 @@ import { Plot, type PlotSeries } from "../components/plot";
 import { h, need } from "../core/dom";
 import { language, t } from "../core/texts";
 
-/** A worker, as the API tells it. */
+/** A worker, as in the API. */
 type Worker = Schema<"WorkerUsageView">;
 
-/** How often it is read again while the task runs, in milliseconds: workers are looked at once a second. */
+/** The reload interval while the task runs, in milliseconds: workers are sampled once a second. */
 const AGAIN = 3000;
 
-/** How a line is shown: its title, and by how much its values are divided. */
+/** How a line is shown: its title, and the divisor of its values. */
 interface Shown {
   readonly title: () => string;
   readonly by: number;
-  /** What of a worker's limits is drawn beside it. */
+  /** Which of a worker's limits is drawn with it. */
   readonly limit?: "cpu" | "memory";
-  /** Whether it is the memory of cards, of which there is so much. */
+  /** Whether it is GPU memory, which has a fixed capacity. */
   readonly there?: boolean;
 }
 
@@ -50,14 +50,14 @@ const QUANTITIES: Record<string, () => string> = {
   cards: () => t("run.usage-quantity-cards"),
 };
 
-/** What is drawn beside what workers used: an amount from each moment on, in seconds, and the word for it. */
+/** A reference line beside the usage: an amount from each moment in seconds on, and its label. */
 interface Beside {
   readonly label: string;
   readonly steps: readonly { readonly from: number; readonly amount: number }[];
   readonly dotted?: boolean;
 }
 
-/** Shows the usage until the part is closed or gone, or the task has ended. */
+/** Shows the usage until the section is closed or removed, or the task has ended. */
 export async function follow(box: HTMLDetailsElement): Promise<void> {
   const place = need(".plots", box);
   const note = need("[data-usage-note]", box);
@@ -74,8 +74,8 @@ export async function follow(box: HTMLDetailsElement): Promise<void> {
       show(place, drawn, workers);
       say(note, told(drawn.size > 0, data.missing, workers.length > 0 || data.missing.length < Object.keys(QUANTITIES).length));
     } catch (error) {
-      // What measures the task may be away: what is drawn stays, and why it is not new is said above it. That the server itself
-      // is away says the page.
+      // If the task's metrics are unreachable, the plots stay, with the reason above them. The page itself
+      // reports an unreachable server.
       if (error instanceof ApiProblem && error.body.detail !== undefined) say(note, error.body.detail);
     }
     if (!live) break;
@@ -84,13 +84,16 @@ export async function follow(box: HTMLDetailsElement): Promise<void> {
   if (box.isConnected && box.open && box.dataset["instance"] !== instance) void follow(box);
 }
 
-/** Says something above the plots, or nothing. What is said already is left as it is: it would be read out again. */
+/**
+ * Shows a message above the plots, or none. An unchanged message is not rewritten: screen readers would
+ * repeat it.
+ */
 function say(note: HTMLElement, words: string): void {
   if (note.textContent !== words) note.textContent = words;
   note.hidden = words === "";
 }
 
-/** What is said above the plots. */
+/** The message above the plots. */
 function told(some: boolean, missing: readonly string[], kept: boolean): string {
   if (!kept) return t("run.usage-untold");
   if (!some) return t("run.usage-none");
@@ -114,7 +117,7 @@ function show(place: HTMLElement, drawn: Map<string, Plot>, workers: readonly Wo
   }
 }
 
-/** A line for each worker, and one for each course that limits of workers took, or amount that is there. */
+/** A line per worker, and one per distinct limit history of workers, or per capacity. */
 export function lines(name: string, { by, limit, there }: Pick<Shown, "by" | "limit" | "there">, workers: readonly Worker[]): PlotSeries[] {
   const found: PlotSeries[] = [];
   const beside = new Map<string, Beside>();
@@ -130,7 +133,7 @@ export function lines(name: string, { by, limit, there }: Pick<Shown, "by" | "li
   const moments = found.flatMap(({ x }) => x);
   const [first, last] = [Math.min(...moments), Math.max(...moments)];
   for (const { label, steps, dotted = false } of beside.values()) {
-    // What holds before the lines begin is drawn from there on, and the last step to their end.
+    // A value from before the lines begin is drawn from their start on, and the last step to their end.
     const x = [...steps.map(({ from }) => Math.min(Math.max(from, first), last)), last];
     const y = [...steps, ...steps.slice(-1)].map(({ amount }) => amount / by);
     found.push({ label, x, y, dashed: true, stepped: true, dotted });
@@ -138,13 +141,13 @@ export function lines(name: string, { by, limit, there }: Pick<Shown, "by" | "li
   return found;
 }
 
-/** The course of a worker's memory limit or guaranteed CPU, and what it asked for where it did not have that all the time. */
+/** The history of a worker's memory limit or guaranteed CPU, and its request where these differ at times. */
 function limits({ asked, limits: had }: Worker, of: "cpu" | "memory"): Beside[] {
   const steps = had.map((one) => ({ from: Date.parse(one.at) / 1000, amount: one[of] })).filter(({ amount }) => amount > 0);
   if (steps.length === 0) return [];
   const changed = steps.filter(({ amount }, at) => amount !== steps[at - 1]?.amount);
   const wanted = asked?.[of] ?? 0;
-  // The first one holds from the beginning on, so that it is the same one for all workers of a gang.
+  // The first value starts at the beginning, so that it is the same for all workers of a gang.
   const label = of === "cpu" ? t("run.usage-guaranteed") : t("run.usage-limit");
   const found: Beside[] = [{ label, steps: changed.map((one, at) => (at === 0 ? { ...one, from: 0 } : one)) }];
   if (wanted > 0 && changed.some(({ amount }) => amount !== wanted)) found.push({ label: t("run.usage-asked"), steps: [{ from: 0, amount: wanted }], dotted: true });

@@ -1,4 +1,4 @@
-//! What is asked for a new folder, a new volume, a new registry.
+//! The dialogs for a new folder, a new volume, a new registry.
 
 import { request } from "../api/client";
 import { ask } from "../core/ask";
@@ -8,7 +8,7 @@ import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 import type { Place } from "../pages/storage";
 
-/** Asks for a folder's name and makes it. */
+/** Asks for a folder's name and creates it. */
 export function newFolder(place: Place): void {
   ask({
     title: t("storage.new-folder"),
@@ -24,7 +24,7 @@ export function newFolder(place: Place): void {
   });
 }
 
-/** Asks where a volume is and adds it. `base` is the list's address. */
+/** Asks for a volume's location and adds it. `base` is the list's URL. */
 export function addVolume(base: string, secrets: string[], admin: boolean): void {
   const kinds: [string, string][] = [
     ["workspace", t("storage.kind-workspace")],
@@ -101,7 +101,6 @@ function placeOf(data: FormData): Record<string, unknown> {
   }
 }
 
-/** Asks for a registry and adds it. */
 export function addRegistry(base: string, secrets: string[]): void {
   ask({
     title: t("storage.add-registry"),
@@ -123,7 +122,7 @@ export function addRegistry(base: string, secrets: string[]): void {
   });
 }
 
-/** A secret of the project, or none. */
+/** A select with the project's secrets, or none. */
 function secretOf(secrets: string[]): HTMLSelectElement {
   return select([["", t("storage.no-secret")], ...secrets.map((name): [string, string] => [name, name])]);
 }

@@ -1,4 +1,4 @@
-//! A file's content in a dialog: text, tables, pictures; pages in a frame that can reach nothing.
+//! A file's content in a dialog: text, tables, images; HTML in a sandboxed frame.
 
 import { request } from "../api/client";
 import { openDialog } from "../core/dialog";

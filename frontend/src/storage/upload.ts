@@ -1,4 +1,4 @@
-//! Uploads, one after the other, each with its progress and a way to stop it.
+//! Sequential uploads, each with a progress bar and a stop button.
 
 import { ApiProblem } from "../api/problem";
 import { confirm } from "../core/dialog";
@@ -7,7 +7,7 @@ import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 import type { Place } from "../pages/storage";
 
-/** Uploads the files, then shows the folder anew. What went wrong stays on the page until it is closed. */
+/** Uploads the files, then reloads the folder. Errors stay on the page until they are closed. */
 export async function uploadAll(place: Place, files: File[]): Promise<void> {
   let failed = false;
   let last = "";
@@ -26,7 +26,7 @@ export async function uploadAll(place: Place, files: File[]): Promise<void> {
   if (!failed) location.reload();
 }
 
-/** Whether the file was written: somebody may rather keep the one that is there, or stop. */
+/** Whether the file was written: the user may keep an existing one, or stop. */
 async function send(place: Place, file: File, line: Line): Promise<boolean> {
   try {
     return await put(place, file, line, false);
@@ -38,7 +38,7 @@ async function send(place: Place, file: File, line: Line): Promise<boolean> {
   }
 }
 
-// fetch cannot tell how much was sent.
+// fetch cannot report upload progress.
 function put(place: Place, file: File, line: Line, replace: boolean): Promise<boolean> {
   const path = place.path === "" ? file.name : `${place.path}/${file.name}`;
   return new Promise((resolve, reject) => {
@@ -66,7 +66,7 @@ function problemOf(text: string): ApiProblem["body"] {
   }
 }
 
-/** What is shown of one upload. */
+/** The progress line of one upload. */
 class Line {
   private readonly bar = h("progress", { class: "progress", max: 1, value: 0 });
   private readonly words = h("span", { class: "files-upload-words" });

@@ -9,7 +9,7 @@ function token(name: string, theme: "light" | "dark"): string {
   return value;
 }
 
-/** WCAG 2.2's contrast ratio of two colours. */
+/** The contrast ratio of two colours according to WCAG 2.2. */
 function contrast(a: string, b: string): number {
   const luminance = (colour: string) => {
     const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {

@@ -1,4 +1,4 @@
-//! Completion: keys of the place, values that are allowed, templates, tasks, and names inside `{{ }}`.
+//! Completion: keys, allowed values, templates, tasks, and names inside `{{ }}`.
 
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import { local, type Knowledge } from "../api/knowledge";
@@ -6,7 +6,7 @@ import { schemasAt, templateOf, valueOf } from "./knowledge";
 import { outline, placeAt, type Entry, type Place } from "./outline";
 import { choices, typeOf } from "../graph/schema";
 
-/** What may be written at the cursor. */
+/** Completions at the cursor. */
 export function completing(knowledge: Knowledge) {
   return (context: CompletionContext): CompletionResult | null => {
     const text = context.state.doc.toString();
@@ -52,7 +52,7 @@ function values(place: Place, knowledge: Knowledge, text: string): Completion[] 
   return choices(schemasAt(knowledge, outline(text), place.path)).map((label) => ({ label, type: "enum" }));
 }
 
-/** The other tasks, where a task says what it needs. */
+/** The other tasks, in a task's dependencies. */
 function elements(place: Place, text: string): Completion[] {
   const [tasks, task, key] = place.path;
   if (tasks !== "tasks" || key !== "needs") return [];

@@ -1,4 +1,4 @@
-//! Somebody else was faster: what they changed, and the three ways on.
+//! A conflicting save: the other user's changes, and the three ways to continue.
 
 import { h } from "../core/dom";
 import { openDialog } from "../core/dialog";
@@ -6,10 +6,10 @@ import { language, t } from "../core/texts";
 import { exact } from "../core/time";
 import type { Hunk, Stale } from "./stale";
 
-/** What somebody chose. */
+/** The user's choice. */
 export type Way = "theirs" | "mine" | "merge" | null;
 
-/** Shows the difference and asks. Null: go on editing, nothing is saved. */
+/** Shows the difference and asks. Null continues editing without saving. */
 export function askConflict(stale: Stale): Promise<Way> {
   return new Promise((resolve) => {
     const { present, difference } = stale;

@@ -1,4 +1,4 @@
-//! What a key means, while the pointer rests on it.
+//! Explanations of keys on hover.
 
 import { hoverTooltip, type Tooltip } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";

@@ -1,4 +1,4 @@
-//! What is known of a place in a text: the template of its task, the schemas of what may stand there.
+//! Knowledge about a position in a text: the template of its task, the applicable schemas.
 
 import type { KnownTemplate, Knowledge } from "../api/knowledge";
 import { at, type Schema } from "../graph/schema";
@@ -16,7 +16,7 @@ export function templateOf(knowledge: Knowledge, entries: Entry[], task: number)
   return name === undefined ? undefined : knowledge.templates[name];
 }
 
-/** The schemas of a path; below a task's `arguments` those of its template. */
+/** The schemas at a path; below a task's `arguments` those of its template. */
 export function schemasAt(knowledge: Knowledge, entries: Entry[], path: (string | number)[]): Schema[] {
   const [tasks, task, key, ...rest] = path;
   if (tasks === "tasks" && typeof task === "number" && key === "arguments") {

@@ -1,22 +1,22 @@
-//! What stands where in a YAML text, read line by line: it also works while the text is half written. Pure.
+//! The structure of a YAML text, parsed line by line: it also works for incomplete text. Pure.
 
-/** A key or element with its place. */
+/** A key or item with its position. */
 export interface Entry {
-  /** From the root: keys, and numbers of list elements. */
+  /** From the root: keys, and indices of list items. */
   path: (string | number)[];
   /** The line, from 0. */
   line: number;
-  /** The scalar behind the key, if it stands in the same line. */
+  /** The scalar after the key, if it is on the same line. */
   value: string;
 }
 
-/** Where a cursor is. */
+/** The context of a cursor. */
 export interface Place {
-  /** The mapping or list that the cursor is in; of a value, the path of the value itself. */
+  /** The mapping or list at the cursor; for a value, the path of the value itself. */
   path: (string | number)[];
-  /** Whether a value is being written, rather than a key. */
+  /** Whether a value is being typed, rather than a key. */
   value: boolean;
-  /** What of the word is written. */
+  /** The typed part of the word. */
   word: string;
 }
 
@@ -27,18 +27,18 @@ interface Level {
 
 const KEY = /^("[^"]*"|'[^']*'|[^\s#:{}[\],"'&*!|>-][^:#]*?|[\w.-]+)\s*:(?=\s|$)/;
 
-/** Reads lines and keeps where they are in the document. */
+/** Parses lines and tracks their path in the document. */
 class Reader {
   readonly entries: Entry[] = [];
   #levels: Level[] = [];
   #block: number | null = null;
 
-  /** The path of the present level. */
+  /** The current path. */
   get path(): (string | number)[] {
     return this.#levels.map((level) => level.part);
   }
 
-  /** Whether a line is inside a text that began with `|` or `>`. */
+  /** Whether a line is inside a block scalar (`|` or `>`). */
   inBlock(text: string): boolean {
     const indent = text.length - text.trimStart().length;
     if (this.#block === null) return false;
@@ -62,7 +62,7 @@ class Reader {
     if (/^(&\S+\s+)?[|>]/.test(value)) this.#block = column;
   }
 
-  /** Goes into the list elements that a line begins with; gives the rest and its column. */
+  /** Enters the list items that a line begins with. Returns the rest and its column. */
   dashes(text: string): [rest: string, column: number] {
     let column = text.length - text.trimStart().length;
     let rest = text.slice(column);
@@ -76,18 +76,18 @@ class Reader {
     return [rest, column];
   }
 
-  /** Leaves everything that is not around this column, and goes into a key. */
+  /** Closes all levels that do not contain this column, and enters a key. */
   open(column: number, key: string): void {
     this.leave(column);
     this.#levels.push({ indent: column, part: key });
   }
 
-  /** Leaves everything that is not around this column. */
+  /** Closes all levels that do not contain this column. */
   leave(column: number): void {
     while ((this.#levels.at(-1)?.indent ?? -1) >= column) this.#levels.pop();
   }
 
-  // The number of the element before, in a list at this column; -1 when there is none.
+  // The index of the previous item in a list at this column; -1 if there is none.
   #element(column: number): number {
     let last = -1;
     for (let top = this.#levels.at(-1); top; top = this.#levels.at(-1)) {
@@ -108,14 +108,14 @@ function scalar(text: string): string {
   return bare(text.replace(/\s+#.*$/, "").trim());
 }
 
-/** Every key and element of a text. */
+/** Every key and item of a text. */
 export function outline(text: string): Entry[] {
   const reader = new Reader();
   text.split("\n").forEach((line, at) => { reader.read(line, at); });
   return reader.entries;
 }
 
-/** Where the end of this text is: the cursor, with what stands before it. Null inside a text block or a comment. */
+/** The context of the cursor at the end of this text. Null inside a block scalar or a comment. */
 export function placeAt(before: string): Place | null {
   const lines = before.split("\n");
   const last = lines.pop() ?? "";
@@ -135,7 +135,7 @@ export function placeAt(before: string): Place | null {
   return flow(value, { path: reader.path, value: true, word: value });
 }
 
-/** Goes into `{a: [b, ` as far as it is open. */
+/** Enters the open collections of `{a: [b, `. */
 function flow(text: string, place: Place): Place {
   const open: { kind: string; part: string | number | null; count: number }[] = [];
   let from = 0;

@@ -1,4 +1,4 @@
-//! The text of a pipeline on a page: editor, problems, message, saving, and what happens when two save at once.
+//! A pipeline's text on a page: editor, problems, message, saving, and conflicting saves.
 
 import type { EditorView } from "@codemirror/view";
 import { request } from "../api/client";
@@ -12,28 +12,27 @@ import { Checker, type Checked } from "./problems";
 import { staleOf, type Stale } from "./stale";
 import { openEditor } from "./view";
 
-/** What the page is made with. */
+/** The data and callbacks of the page. */
 export interface PageParts {
   box: HTMLElement;
   project: string;
   document: string;
   readOnly: boolean;
-  /** What is known to be wrong already. */
+  /** Initially known problems. */
   problems: Problem[];
   /** Stores the text; `version` is the one that it is based on, null for a new pipeline. */
   save: (document: string, message: string, version: number | null) => Promise<number | null>;
   version: number | null;
-  /** The word on the button. */
+  /** The label of the button. */
   action: string;
 }
 
-/** The version that the server has stored. */
+/** Stores the text. Returns the stored version. */
 export async function put(project: string, pipeline: string, document: string, message: string, version: number): Promise<number> {
   const { data } = await request("PUT", `/projects/${project}/pipelines/${pipeline}`, { document, message }, { etag: `"${version}"` });
   return data.version;
 }
 
-/** A page's editor. */
 class TextPage {
   readonly #parts: PageParts;
   readonly #view: EditorView;
@@ -137,7 +136,6 @@ class TextPage {
   }
 }
 
-/** Puts the editor into its box. */
 export function mountEditor(parts: PageParts): void {
   new TextPage(parts);
 }

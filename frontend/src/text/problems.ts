@@ -1,4 +1,4 @@
-//! What the server says of the text: marks in it, and a list that leads to them.
+//! The server's problems of the text: marks in it, and a list with links to them.
 
 import { setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import type { EditorView } from "@codemirror/view";
@@ -7,7 +7,7 @@ import type { Problem } from "../api/problem";
 import { h, icon } from "../core/dom";
 import { t } from "../core/texts";
 
-/** What `/validate` answers. */
+/** The response of `/validate`. */
 export interface Checked {
   valid: boolean;
   problems: Problem[];
@@ -16,7 +16,7 @@ export interface Checked {
 
 const WAIT_MS = 450;
 
-/** Asks the server a moment after the last change, and never twice at once. */
+/** Calls the server shortly after the last change, with one request at a time. */
 export class Checker {
   #timer = 0;
   #running: AbortController | null = null;
@@ -41,7 +41,7 @@ export class Checker {
       const { data } = await request("POST", `/projects/${this.project}/validate`, { document }, { signal: running.signal });
       this.show(view, data as Checked);
     } catch {
-      // The next change asks again; saving says what is wrong with the connection.
+      // The next change retries; saving reports connection errors.
     }
   }
 
@@ -58,7 +58,7 @@ export function markProblems(view: EditorView, problems: readonly Problem[]): vo
   view.dispatch(setDiagnostics(view.state, problems.map((problem) => mark(view, problem))));
 }
 
-/** The place of a problem: from its column to the end of its line. */
+/** The range of a problem: from its column to the end of its line. */
 function placeOf(view: EditorView, problem: Problem): { from: number; to: number } {
   const number = Math.min(Math.max(problem.line ?? 1, 1), view.state.doc.lines);
   const line = view.state.doc.line(number);

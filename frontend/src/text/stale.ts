@@ -1,20 +1,20 @@
-//! A refusal with 412: somebody else was faster.
+//! The error 412: a conflicting change.
 
 import type { ApiProblem } from "../api/problem";
 
-/** Lines that follow each other, as the API has them. */
+/** Consecutive lines, as in the API. */
 export interface Hunk {
   kind: "equal" | "removed" | "added";
   text: string;
 }
 
-/** What a refusal with 412 holds beside the usual. */
+/** The additional fields of an error 412. */
 export interface Stale {
   present: { version: number; user: string; message: string; created_at: string; document: string };
   difference: { theirs?: { hunks: Hunk[] }; yours: { hunks: Hunk[] }; merged?: { document: string; conflicts: number } };
 }
 
-/** What a refusal says, when it is one of this kind. */
+/** The fields of an error, if it is a 412. */
 export function staleOf(problem: ApiProblem): Stale | null {
   return problem.status === 412 && "present" in problem.body ? (problem.body as unknown as Stale) : null;
 }

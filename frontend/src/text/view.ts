@@ -1,4 +1,4 @@
-//! The editor itself: CodeMirror for pipeline documents.
+//! The CodeMirror editor for pipeline documents.
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
@@ -15,18 +15,18 @@ import { explaining } from "./hover";
 import { learn } from "../api/knowledge";
 import { theme } from "../components/code-theme";
 
-/** What an editor is made of. */
+/** The content and callbacks of an editor. */
 export interface EditorParts {
   parent: HTMLElement;
   document: string;
-  /** What it is, for those who do not see it. */
+  /** The label for screen readers. */
   label: string;
   readOnly: boolean;
   onChange: (view: EditorView) => void;
   onSave: () => void;
 }
 
-/** Opens an editor. Completion and explanations come when the schemas have arrived. */
+/** Opens an editor. Completion and explanations are added once the schemas have loaded. */
 export function openEditor(parts: EditorParts): EditorView {
   const knowing = new Compartment();
   const view = new EditorView({
@@ -43,7 +43,7 @@ export function openEditor(parts: EditorParts): EditorView {
   return view;
 }
 
-/** Behind a key without a value its content is one level deeper; everywhere else the language knows best. */
+/** After a key without a value, its content is one level deeper; elsewhere the language support decides. */
 function deeper(line: string): number | undefined {
   if (!/(:|:\s+[|>][+-]?)\s*$/.test(line) || /^\s*#/.test(line)) return undefined;
   return line.length - line.replace(/^\s*(-\s+)*/, "").length + 2;
@@ -54,7 +54,7 @@ function basics(parts: EditorParts): Extension[] {
     parts.onSave();
     return true;
   };
-  // The text goes back with the line ends that it came with.
+  // Keeps the line endings of the original text.
   const windows = parts.document.includes("\r\n");
   return [
     theme(),

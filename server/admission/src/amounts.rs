@@ -1,42 +1,36 @@
-//! Amounts as arrays: each resource has an index, so that sums and comparisons are loops without a look-up.
+//! Amounts as arrays: each resource has an index, so sums and comparisons are loops without a look-up.
 
 use std::sync::Arc;
 
 use cubeloom_domain::quota::room::counts_as;
 use cubeloom_domain::quota::{Amounts, Resource};
 
-/// How many resources a cluster's desk counts. Of types of cards beyond the last one, only the number of all cards is kept.
+/// Number of resources that a scheduler counts. GPU types beyond the last index count only towards the total.
 pub(crate) const KINDS: usize = 16;
-/// All cards.
 pub(crate) const GPUS: usize = 2;
-/// The workers.
 pub(crate) const PODS: usize = 3;
-/// The runs.
 pub(crate) const RUNS: usize = 4;
 
-/// An amount of each resource.
 pub(crate) type Vector = [u64; KINDS];
 
-/// Nothing.
 pub(crate) const NOTHING: Vector = [0; KINDS];
-/// No bound.
 pub(crate) const BOUNDLESS: Vector = [u64::MAX; KINDS];
 
-/// What a job, or some workers of it, ask for; or what a pool has.
+/// What a job or some of its workers request, or what a pool has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ask {
-    /// Processing power, in thousandths of a core.
+    /// CPU, in millicores.
     pub cpu: u64,
     /// Memory, in bytes.
     pub memory: u64,
-    /// Workers; of a pool, how many it can have: 0 for as many as there may be.
+    /// Workers. For a pool, the maximum number of workers: 0 means unlimited.
     pub pods: u64,
-    /// Whole cards, by what their type is called; without it, of any type.
+    /// Whole GPUs by type name. `None` means any type.
     pub cards: Vec<(Option<Arc<str>>, u64)>,
 }
 
 impl Ask {
-    /// Whole cards of any type.
+    /// A request for whole GPUs of any type.
     #[must_use]
     pub fn of(cpu: u64, memory: u64, pods: u64, gpus: u64) -> Self {
         let cards = if gpus > 0 { vec![(None, gpus)] } else { Vec::new() };
@@ -44,10 +38,10 @@ impl Ask {
     }
 }
 
-/// The types of cards.
+/// Indices of the GPU types.
 pub(crate) const TYPES: std::ops::Range<usize> = RUNS + 1..KINDS;
 
-/// How many of the cards of any type are, as far as the amounts go, of types: those that `of` says of each.
+/// How many GPUs of the total must be of named types, where `of` returns the amount of each type.
 pub(crate) fn typed(of: impl Fn(usize) -> u64) -> u64 {
     TYPES.map(of).fold(0, u64::saturating_add)
 }
@@ -64,12 +58,11 @@ pub(crate) fn times(vector: &Vector, count: u32) -> Vector {
     std::array::from_fn(|at| vector[at].saturating_mul(u64::from(count)))
 }
 
-/// The first resource of which `asked` and `held` together are more than `bound`; of those that are asked for.
+/// The first requested resource for which `asked` plus `held` exceeds `bound`.
 pub(crate) fn beyond(asked: &Vector, held: &Vector, bound: &Vector) -> Option<usize> {
     (0..KINDS).find(|at| asked[*at] > 0 && held[*at].saturating_add(asked[*at]) > bound[*at])
 }
 
-/// The indices of resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kinds(Vec<Resource>);
 
@@ -80,7 +73,7 @@ impl Default for Kinds {
 }
 
 impl Kinds {
-    /// Makes room for a type of cards. True when it was not known.
+    /// Adds an index for a GPU type. Returns true when the type is new.
     pub(crate) fn add_type(&mut self, name: &str) -> bool {
         let known = self.types().any(|(_, known)| known.eq_ignore_ascii_case(name));
         let is_new = !known && self.0.len() < KINDS;
@@ -90,12 +83,11 @@ impl Kinds {
         is_new
     }
 
-    /// The resource at an index.
     pub(crate) fn resource(&self, at: usize) -> Resource {
         self.0.get(at).cloned().unwrap_or(Resource::Gpus)
     }
 
-    /// Every index that means something.
+    /// Every index in use.
     pub(crate) fn indices(&self) -> std::ops::Range<usize> {
         0..self.0.len()
     }
@@ -107,7 +99,7 @@ impl Kinds {
         })
     }
 
-    /// What is asked for, counted. A card whose type is called `H100-80GB` is one of `H100`, too.
+    /// Converts a request to amounts. A GPU of type `H100-80GB` also counts as an `H100`.
     pub(crate) fn vector(&self, ask: &Ask) -> Vector {
         let mut vector = NOTHING;
         (vector[0], vector[1], vector[PODS]) = (ask.cpu, ask.memory, ask.pods);
@@ -123,7 +115,7 @@ impl Kinds {
         vector
     }
 
-    /// What is asked for of a pool with these cards, counted.
+    /// Converts a request to a pool with these GPUs to amounts.
     pub(crate) fn asked(&self, ask: &Ask, room: &Ask) -> Vector {
         if ask.cards.is_empty() || self.types().next().is_none() {
             return self.vector(ask);
@@ -137,14 +129,15 @@ impl Kinds {
         self.vector(&Ask { cards, ..ask.clone() })
     }
 
-    /// What a pool has. Runs have no bound there, nor have workers unless one is said.
+    /// Converts a pool's capacity to amounts. Runs are unbounded there, and so are workers unless a number is
+    /// set.
     pub(crate) fn capacity(&self, room: &Ask) -> Vector {
         let mut vector = self.vector(room);
         vector[RUNS] = u64::MAX;
         if room.pods == 0 {
             vector[PODS] = u64::MAX;
         }
-        // Where the cluster does not tell what its cards are called, only their number counts.
+        // If the cluster does not report GPU types, only the total counts.
         let untold = room
             .cards
             .iter()
@@ -157,7 +150,7 @@ impl Kinds {
         vector
     }
 
-    /// Amounts of a quota; `absent` for those that it says nothing of.
+    /// Converts quota amounts. `absent` is the value for resources that the quota does not name.
     pub(crate) fn dense(&self, amounts: &Amounts, absent: u64) -> Vector {
         let mut vector = [absent; KINDS];
         for (at, resource) in self.0.iter().enumerate() {
@@ -172,7 +165,7 @@ impl Kinds {
         vector
     }
 
-    /// The amounts of an array that are not nothing.
+    /// The amounts of an array that are not zero.
     pub(crate) fn amounts(&self, vector: &Vector) -> Amounts {
         self.0
             .iter()
@@ -208,7 +201,7 @@ mod tests {
         let counted = |kind: Option<&str>, names: &[&str]| kinds.asked(&ask(kind), &room(names))[5];
         assert_eq!((counted(None, &["NVIDIA-H100-80GB"]), counted(None, &["A100"])), (2, 0));
         assert_eq!(counted(Some("80gb"), &["NVIDIA-H100-80GB", "NVIDIA-A100-40GB"]), 2);
-        // Which it will be is not known, or what is there is called.
+        // The type that the job gets is unknown, or the type of the GPUs is.
         assert_eq!((counted(None, &["H100", "A100"]), counted(None, &["H100", ""])), (0, 0));
         assert_eq!((counted(Some("H100"), &["H100", ""]), counted(Some("H100"), &[])), (2, 2));
     }

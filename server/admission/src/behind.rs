@@ -1,24 +1,25 @@
-//! What a job may do while one before it has no room.
+//! What a job may do while a job ahead of it has no capacity.
 
 use crate::desk::JobId;
 use crate::head::{Head, Held};
 use crate::job::{Known, State};
 use crate::pass::Passing;
 
-/// A job without room that must not be delayed.
+/// A pending job without capacity that must not be delayed.
 pub(crate) struct Ahead {
     pub(crate) job: JobId,
-    /// Its priority with what waiting has added. Others go for its sake only if theirs was lower when they started.
+    /// Its priority including aging. Jobs are preempted for it only if their priority at start was lower.
     pub(crate) class: i64,
-    /// The queue within which others may go for one behind it, if it has a right to what they hold.
+    /// The queue within which jobs are preempted for a job behind this one, if that queue is entitled to what
+    /// they hold.
     pub(crate) within: Option<u32>,
-    /// Resources of which too little is free for both.
+    /// Resources that are too scarce for both jobs.
     pub(crate) short: Vec<usize>,
 }
 
 impl Passing<'_> {
-    /// What a job may do though a head waits: `None` where that does not concern it, as a queue above it that is not above
-    /// the head still has to get what it is guaranteed.
+    /// What a job may do while a head of line waits. `None` if the head does not constrain it: a queue above
+    /// the job, but not above the head, is still owed its guarantee.
     fn ahead(&self, head: &Head, known: &Known, owed: &[u32]) -> Option<Ahead> {
         let apart = self.desk.tree.path(known.leaf).take_while(|node| !self.desk.is_below(head.job, *node));
         let apart: Vec<u32> = apart.collect();
@@ -26,8 +27,8 @@ impl Passing<'_> {
         if branch.is_some_and(|branch| owed.contains(&branch)) {
             return None;
         }
-        // Of two projects of a group that has more than its guarantee, one may still have less than its own: the other makes
-        // room for it, and the head loses nothing.
+        // Within a group above its guarantee, one project may still be below its own. The other project
+        // yields to it, and the head loses nothing.
         let within = branch.filter(|_| apart.iter().any(|node| owed.contains(node)));
         let short = head.short(self.desk, &self.future, &known.least()).collect();
         Some(Ahead { job: head.job, class: self.class_of(head.job), within, short })
@@ -41,14 +42,14 @@ impl Passing<'_> {
         }
     }
 
-    /// The head before a job for which others would have to go: what they give back is the head's first.
+    /// The head of line ahead of a job that needs preemption: reclaimed capacity belongs to that head first.
     pub(crate) fn head_before(&self, job: JobId, known: &Known) -> Option<Ahead> {
         let before = self.heads.iter().filter(|head| head.job != job && self.desk.is_in(known, head.scope));
         let owed = self.entitled(known);
         self.narrowest(before.filter_map(|head| self.ahead(head, known, &owed)))
     }
 
-    /// The head that a job would delay.
+    /// The head of line that a job would delay.
     pub(crate) fn held_back(&mut self, job: JobId, known: &Known) -> Option<Ahead> {
         if self.heads.is_empty() {
             return None;
@@ -67,7 +68,7 @@ impl Passing<'_> {
         delayed
     }
 
-    /// Of several heads, the one that leaves the least.
+    /// Of several heads, the most restrictive one.
     fn narrowest(&self, all: impl Iterator<Item = Ahead>) -> Option<Ahead> {
         let above = |node: u32| self.desk.tree.path(node).count();
         all.max_by_key(|ahead| ahead.within.map_or(usize::MAX, above))

@@ -1,11 +1,11 @@
-//! What must always hold, for tests.
+//! Invariants, for tests.
 
 use crate::amounts::plus;
 use crate::desk::Desk;
 use crate::ledger::Ledger;
 
 impl Desk {
-    /// Whether what is guaranteed and not lent is free wherever it is not used. A test's question, too.
+    /// Whether guarantees that are not lent are free wherever they are unused. For tests.
     #[must_use]
     pub fn keeps_what_is_not_lent(&self) -> bool {
         (0..self.pools.len() as u32).all(|pool| {
@@ -15,10 +15,10 @@ impl Desk {
         })
     }
 
-    /// Looks whether what must always hold does. A test's question: it counts everything anew.
+    /// Checks all invariants by recounting everything. For tests.
     ///
     /// # Errors
-    /// A sentence that says what does not.
+    /// A sentence that names the violated invariant.
     pub fn check(&self) -> Result<(), String> {
         let mut counted = Ledger::new(&self.tree, self.named.len());
         counted.in_pool.clone_from(&self.nodes.others);
@@ -58,7 +58,7 @@ impl Desk {
         self.check_persons().and_then(|()| self.check_named())
     }
 
-    /// Nobody's jobs hold more than one person's may.
+    /// No person's jobs exceed the cap per person.
     fn check_persons(&self) -> Result<(), String> {
         for ((leaf, pool, person), held) in self.ledger.persons() {
             let cap = &self.tree.quota(leaf, pool).per_person;
@@ -70,7 +70,7 @@ impl Desk {
         Ok(())
     }
 
-    /// No named limit is held by more than may, and within no minute more were started with it.
+    /// No concurrency limit is exceeded, neither at once nor within any minute.
     fn check_named(&self) -> Result<(), String> {
         for (named, held) in self.named.iter().zip(&self.ledger.named) {
             let name = &named.limit.name;

@@ -1,4 +1,4 @@
-//! Room that others are on their way out of is kept for the job they go for.
+//! Reservations: capacity of jobs that are being preempted is reserved for the job that preempts them.
 
 use crate::amounts::{NOTHING, Vector, minus, plus, times};
 use crate::desk::JobId;
@@ -6,9 +6,9 @@ use crate::job::{Known, Taker};
 use crate::pass::{Passing, Victim};
 
 impl<'d> Passing<'d> {
-    /// Takes a job into account as one that starts now, where that delays nobody for whom others are on their way out.
+    /// Accounts for a job that starts now, if that delays no job with a reservation.
     pub(crate) fn takes_now(&mut self, known: &Known) -> bool {
-        // Who was told to stop holds its named limits until it has.
+        // A job that was asked to stop holds its concurrency limits until it has stopped.
         let is_held = known.named.iter().any(|name| self.desk.is_held(&self.present, *name));
         if is_held || !self.take_unpromised(known) {
             return false;
@@ -20,9 +20,9 @@ impl<'d> Passing<'d> {
         fits
     }
 
-    /// Keeps room for a job for which others are on their way out: what it needs beyond what they still hold. Of that, what a
-    /// queue is guaranteed and does not lend is kept free for it again once its own jobs are gone, and is nobody's then. What it is
-    /// that is kept.
+    /// Reserves capacity for a job whose preemption targets are leaving: what it needs beyond what they still
+    /// hold. A queue's guarantee that is not lent stays reserved for the queue once its own jobs are gone, so
+    /// the job does not get that part. Returns the reserved amount.
     pub(crate) fn claim(&mut self, job: JobId, known: &Known) -> Vector {
         let told = self.out.victims.iter().filter_map(|victim| self.gives_now(*victim, job));
         let before = self.desk.held.iter().filter_map(|giver| self.gives(*giver, job));
@@ -36,7 +36,7 @@ impl<'d> Passing<'d> {
                 without.shrink(tree, giver, &gives);
                 coming = plus(&coming, &gives);
             }
-            // The job may be one of those for whom it is kept.
+            // The job may be one of those with a reservation.
             without.grow(tree, known, &known.least());
             coming = minus(&coming, &minus(&without.kept_in(0), &promised.kept_in(0)));
         }
@@ -46,7 +46,7 @@ impl<'d> Passing<'d> {
         kept
     }
 
-    /// What a job that this pass tells to give way to another holds of that.
+    /// What a job that this cycle preempts for another still holds of that.
     fn gives_now(&self, victim: Victim, to: JobId) -> Option<(&'d Known, Vector)> {
         let (Victim::Workers { by, .. } | Victim::Whole { by, .. }) = victim;
         let desk = self.desk;
@@ -59,7 +59,7 @@ impl<'d> Passing<'d> {
         Some((&entry.known, gives))
     }
 
-    /// What a job that was told before still holds of that.
+    /// What a job that was preempted in an earlier cycle still holds of that.
     fn gives(&self, giver: JobId, to: JobId) -> Option<(&'d Known, Vector)> {
         let desk = self.desk;
         let entry = desk.entry(giver)?;

@@ -1,4 +1,4 @@
-//! What is known of a cluster between two passes, and how it is told of changes.
+//! The scheduler state of a cluster between two cycles, and its updates.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -20,11 +20,11 @@ use crate::past::Past;
 use crate::settings::Settings;
 use crate::tree::Tree;
 
-/// A job of a desk. When it has left, another may get the same.
+/// Id of a job in a scheduler. It is reused after the job is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub(crate) u32);
 
-/// A pool of the cluster.
+/// A pool: the whole cluster or a node group.
 #[derive(Clone, Debug)]
 pub(crate) struct PoolRoom {
     pub(crate) node_group: Option<String>,
@@ -32,7 +32,7 @@ pub(crate) struct PoolRoom {
     pub(crate) capacity: Vector,
 }
 
-/// The admission of one cluster.
+/// The admission scheduler of one cluster.
 #[derive(Clone, Debug)]
 pub struct Desk {
     pub(crate) cluster: String,
@@ -52,30 +52,31 @@ pub struct Desk {
     pub(crate) waiting: usize,
     pub(crate) ledger: Ledger,
     pub(crate) past: Past,
-    /// Jobs for which others were told to go, the first first.
+    /// Jobs with reservations, oldest first.
     pub(crate) claims: Vec<JobId>,
-    /// Jobs that wait and have been the first without room, since when.
+    /// Pending heads of line, with the time at which they became one.
     pub(crate) firsts: HashMap<JobId, Timestamp>,
-    /// Jobs that wait for nodes and for which room was kept meanwhile, since when.
+    /// Jobs that wait for nodes and had capacity reserved meanwhile, with the start time.
     pub(crate) scattered: HashMap<JobId, Timestamp>,
-    /// By run: jobs that hold something and may have to be kept apart from others of it.
+    /// By run: jobs that hold resources and may need anti-affinity to others of the run.
     pub(crate) apart: BTreeSet<(u128, JobId)>,
-    /// Whether anybody has a guarantee that is not lent.
+    /// Whether any queue has a guarantee that is not lent.
     pub(crate) keeps_anything: bool,
     pub(crate) elsewhere: Elsewhere,
-    /// Whether jobs of other servers start as those of this one do: on a copy, to see what would become of all.
+    /// Whether jobs of other replicas are scheduled as this replica's own. Set on a copy, to simulate all
+    /// jobs.
     pub(crate) leads_all: bool,
     pub(crate) nodes: Nodes,
-    /// Cards that no job gets.
+    /// Unhealthy GPUs that no job gets.
     pub(crate) faulty: Option<FaultyCards>,
-    /// Jobs that found no part of a card, and are not tried again yet.
+    /// Jobs that found no GPU fraction and are not retried yet.
     pub(crate) put_off: HashSet<JobId>,
-    /// Projects whose jobs do not start, whatever is free.
+    /// Projects whose jobs do not start, regardless of capacity.
     pub(crate) closed: BTreeSet<String>,
 }
 
 impl Desk {
-    /// Of a cluster of which nothing is known yet.
+    /// Creates the scheduler of a cluster that has reported nothing yet.
     #[must_use]
     pub fn new(cluster: impl Into<String>, settings: Settings) -> Self {
         let whole = PoolRoom { node_group: None, room: Ask::default(), capacity: NOTHING };
@@ -112,12 +113,13 @@ impl Desk {
         desk
     }
 
-    /// The projects whose jobs do not start for a reason that is no job's: their places go to others, and nothing is kept for them.
+    /// Sets the projects whose jobs do not start for a reason that is not the job's. Others get their
+    /// capacity, and nothing is reserved for them.
     pub fn close(&mut self, projects: BTreeSet<String>) {
         self.closed = projects;
     }
 
-    /// What the cluster has, and its node groups. True when that is something else than before.
+    /// Sets the cluster's capacity and that of its node groups. Returns true when either has changed.
     pub fn set_room(&mut self, whole: Ask, node_groups: BTreeMap<String, Ask>) -> bool {
         let pool =
             |(node_group, room): (Option<String>, Ask)| PoolRoom { node_group, room, capacity: NOTHING };
@@ -135,7 +137,7 @@ impl Desk {
         !same
     }
 
-    /// The tree of queues. True when it is another than before.
+    /// Sets the queue tree. Returns true when it has changed.
     pub fn set_queues(&mut self, records: &Arc<Vec<QueueRecord>>) -> bool {
         let same = Arc::ptr_eq(&self.records, records) || self.records == *records;
         if !same {
@@ -145,7 +147,7 @@ impl Desk {
         !same
     }
 
-    /// The limits that tasks may name. What a task names beside them has no limit.
+    /// Sets the concurrency limits that tasks may name. Names without a limit are unlimited.
     pub fn set_named(&mut self, limits: Vec<NamedLimit>) -> bool {
         let same = limits.len() == self.named.len()
             && limits.iter().zip(&self.named).all(|(new, old)| *new == old.limit);
@@ -163,7 +165,7 @@ impl Desk {
         !same
     }
 
-    /// Counts everything anew: after the pools, the resources or the tree have changed.
+    /// Recounts everything after the pools, the resources or the tree have changed.
     fn rebuild(&mut self) {
         for kind in Tree::types(&self.records) {
             self.kinds.add_type(kind);
@@ -175,7 +177,7 @@ impl Desk {
         let pools: Vec<Option<String>> = self.pools.iter().map(|pool| pool.node_group.clone()).collect();
         let (old, past) = (std::mem::take(&mut self.tree), std::mem::take(&mut self.past));
         self.tree = Tree::new(&self.records, &self.cluster, &pools, &self.kinds);
-        // Of whom nothing is said, and who has no job now, may have held something all the same.
+        // A project without a queue record and without jobs may still have usage history.
         for project in past.projects(&old) {
             self.tree.project(project);
         }
@@ -202,12 +204,12 @@ impl Desk {
         self.seat_all();
     }
 
-    /// What is asked for of a pool, counted.
+    /// Converts a request to a pool to amounts.
     pub(crate) fn asked(&self, ask: &Ask, pool: u32) -> Vector {
         self.kinds.asked(ask, &self.pools[pool as usize].room)
     }
 
-    /// Counts a job and looks up its names.
+    /// Converts a job's amounts and resolves its names.
     pub(crate) fn know(&mut self, spec: Spec) -> Arc<Known> {
         let leaf = self.tree.project(&spec.project);
         let pool = self.pools.iter().position(|pool| pool.node_group == spec.node_group).unwrap_or(0) as u32;
@@ -231,7 +233,7 @@ impl Desk {
         let cards: Vec<_> =
             spec.fixed.cards.iter().chain(each).filter(|(_, count)| *count > 0).cloned().collect();
         for name in cards.into_iter().filter_map(|(name, _)| name) {
-            // A type that is asked for is counted, so that its room is.
+            // A requested type gets an index, so that its capacity counts.
             if self.kinds.add_type(&name) {
                 self.rebuild();
             }
@@ -264,7 +266,7 @@ impl Desk {
         self.seat(job);
     }
 
-    /// Puts a job where its state belongs. True when it waits.
+    /// Indexes a job by its state. Returns true when it is pending.
     fn count_in(&mut self, job: JobId) -> bool {
         let Some(Some(entry)) = self.jobs.get(job.0 as usize) else { return false };
         let known = &entry.known;
@@ -281,17 +283,17 @@ impl Desk {
         }
     }
 
-    /// A job waits, since when its age counts. Until `cool_until` it does not borrow.
+    /// Adds a pending job whose age counts from `since`. It does not borrow until `cool_until`.
     pub fn wait(&mut self, spec: Spec, since: Timestamp, cool_until: Option<Timestamp>) -> JobId {
         self.put(spec, State::Waiting { since, cool_until })
     }
 
-    /// A job is there already, with so many elastic workers.
+    /// Adds a running job with this many elastic workers.
     pub fn hold(&mut self, spec: Spec, workers: u32, since: Timestamp, now: Timestamp) -> JobId {
         self.take_up(spec, TakenUp { workers, waited_since: since, since, gave_at: None }, now)
     }
 
-    /// A job that a desk before this one let in: it goes on as it would have there.
+    /// Adds a job that a previous scheduler admitted, with the state that it had there.
     pub fn take_up(&mut self, spec: Spec, was: TakenUp, now: Timestamp) -> JobId {
         self.remember(now);
         let class = self.class(spec.priority, was.waited_since, was.since);
@@ -302,7 +304,7 @@ impl Desk {
         self.put(spec, State::Held(held))
     }
 
-    /// A job that waited holds something now.
+    /// A pending job starts.
     pub(crate) fn begin(&mut self, job: JobId, workers: u32, now: Timestamp) {
         let Some(entry) = self.entry(job) else { return };
         let State::Waiting { since, .. } = &entry.state else { return };
@@ -340,7 +342,7 @@ impl Desk {
         }
     }
 
-    /// A job has ended, or waits no longer.
+    /// Removes a job that has ended or is no longer pending.
     pub fn remove(&mut self, job: JobId, now: Timestamp) {
         self.remember(now);
         self.leave_lane(job);
@@ -364,14 +366,14 @@ impl Desk {
         self.empty.push(job.0);
     }
 
-    /// A job was told to stop: what it holds will be free.
+    /// Marks a job as asked to stop: its resources will become free.
     pub fn leave(&mut self, job: JobId, now: Timestamp) {
         if let Some(Entry { state: State::Held(held), .. }) = self.entry_mut(job) {
             held.leaving.get_or_insert(now);
         }
     }
 
-    /// A job has so many elastic workers now.
+    /// Sets a job's number of elastic workers.
     pub fn resized(&mut self, job: JobId, workers: u32, now: Timestamp) {
         self.remember(now);
         let Some(Some(Entry { known, state: State::Held(held), .. })) = self.jobs.get_mut(job.0 as usize)
@@ -381,7 +383,7 @@ impl Desk {
         let known = Arc::clone(known);
         let gives = held.keeps < held.workers;
         if !gives && workers < held.workers {
-            // Its cluster could not give it more after all.
+            // Its cluster could not provide the additional workers.
             held.grows_from = now.plus(self.settings.cool_down);
         }
         let before = known.with(std::mem::replace(&mut held.workers, workers));
@@ -392,7 +394,7 @@ impl Desk {
         self.seat_anew(job);
     }
 
-    /// A job could not be given the workers that it was to get: for a while it gets none.
+    /// A job did not get its additional workers: it gets none during a cool-down.
     pub fn not_resized(&mut self, job: JobId, workers: u32, now: Timestamp) {
         self.resized(job, workers, now);
         let cool_down = self.settings.cool_down;
@@ -401,11 +403,11 @@ impl Desk {
         }
     }
 
-    /// A job that holds something is to hold what this says instead, where every rule about amounts allows it; else it holds what
-    /// it held. To hold less is always allowed, also where a bound was lowered below that.
+    /// Replaces what a running job holds, if every rule about amounts allows it; otherwise the job keeps what
+    /// it had. Shrinking is always allowed, even if a bound is lower still.
     ///
     /// # Errors
-    /// What does not allow it; `None` where it holds nothing.
+    /// The block that forbids it; `None` if the job holds nothing.
     pub fn enlarge(&mut self, job: JobId, spec: Spec, now: Timestamp) -> Result<(), Option<Block>> {
         self.remember(now);
         let new = self.know(spec);
@@ -437,12 +439,11 @@ impl Desk {
         self.jobs.get(job.0 as usize)?.as_ref()
     }
 
-    /// Every job.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (JobId, &Entry)> {
         (0..).map(JobId).zip(&self.jobs).filter_map(|(job, entry)| Some((job, entry.as_ref()?)))
     }
 
-    /// A job, and what it holds.
+    /// A job that holds resources, with what it holds.
     pub(crate) fn jobs_mut(&mut self, job: JobId) -> Option<(&mut Entry, Held)> {
         let entry = self.entry_mut(job)?;
         let held = *entry.held()?;
@@ -453,25 +454,24 @@ impl Desk {
         self.jobs.get_mut(job.0 as usize)?.as_mut()
     }
 
-    /// How many jobs wait.
+    /// Number of pending jobs.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// How many jobs hold something.
+    /// Number of jobs that hold resources.
     #[must_use]
     pub fn holding(&self) -> usize {
         self.held.len()
     }
 
-    /// The elastic workers that a job holds.
+    /// Number of a job's elastic workers. `None` if it holds no resources.
     #[must_use]
     pub fn workers(&self, job: JobId) -> Option<u32> {
         Some(self.entry(job)?.held()?.workers)
     }
 
-    /// What is known of a job.
     #[must_use]
     pub fn spec(&self, job: JobId) -> Option<&Spec> {
         self.entry(job).map(|entry| &entry.known.spec)

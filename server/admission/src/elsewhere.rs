@@ -1,15 +1,17 @@
-//! Jobs that wait on other servers: they stand in the order with those of this one, and room is kept for them; this desk
-//! starts none of them.
+//! Jobs that wait on other replicas. They take part in the order, and capacity is reserved for them, but this
+//! scheduler never starts them.
 //!
-//! Servers see the same jobs, holders and quotas, and go by the same order; but what one of them sees is a moment old on the
-//! others, and one may be cut off from the cluster or remember another past use. So nobody waits for another server for ever:
-//! a job that fits, and does not start for [`Settings::elsewhere`](crate::Settings::elsewhere), keeps no room any more; nor do
-//! the jobs of a server of which one has fitted for as long while none of them went, until one does.
+//! Replicas see the same jobs, allocations and quotas, and use the same order. Their view of each other lags
+//! by a moment, though. A replica may also be cut off from the cluster or remember a different usage history.
+//! So no wait for another replica is unbounded. A job that fits and does not start for
+//! [`Settings::elsewhere`](crate::Settings::elsewhere) loses its reservation. If one of a replica's jobs has
+//! fitted for that long and none of them started, all its jobs lose theirs until one starts.
 //!
-//! That one goes then is no sign that the servers agree again: two that order two projects differently both wait out the time,
-//! and then both start. Were room kept again at once, they would pay that time for each start. So after it has passed in vain a
-//! server is not waited for again for [`TRUST_AGAIN`] times as long: at the most one part in so many is lost. Until then both
-//! take what is free as they find it.
+//! A start does not prove that the replicas agree again. Two that order two projects differently both wait
+//! for the timeout, and then both start. If reservations resumed at once, they would pay that timeout for
+//! each start. So a replica for which the timeout has expired gets no reservations for [`TRUST_AGAIN`] times
+//! as long: the loss is at most one part in that many. Until then both replicas take free capacity as they
+//! find it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -24,22 +26,23 @@ use crate::job::{Known, State};
 use crate::ledger::pools_of;
 use crate::pass::Passing;
 
-/// A server for whose jobs room was kept in vain keeps none for so many times as long.
+/// After a reservation expired unused, its replica gets none for this many times as long.
 const TRUST_AGAIN: u32 = 10;
 
-/// For how long room has been kept for others.
+/// How long capacity has been reserved for other replicas.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elsewhere {
-    /// By job: since when there has been room for it.
+    /// By job: since when it has fitted.
     jobs: HashMap<JobId, Timestamp>,
-    /// By server: since when there has been room for one of its jobs and none of them has left.
+    /// By replica: since when one of its jobs has fitted and none of them has left.
     servers: HashMap<String, Timestamp>,
-    /// By server for which room was kept in vain: until when it is not waited for again.
+    /// By replica whose reservation expired unused: until when it gets none.
     distrusted: HashMap<String, Timestamp>,
 }
 
 impl Elsewhere {
-    /// A job waits no longer: it has started, or its server has thought better of it. `lease` is for how long room is kept.
+    /// A job is no longer pending: it has started, or its replica has withdrawn it. `lease` is how long
+    /// capacity stays reserved.
     pub(crate) fn left(&mut self, job: JobId, known: &Known, lease: Duration, now: Timestamp) {
         if !known.spec.is_foreign {
             return;
@@ -56,7 +59,8 @@ impl Elsewhere {
 }
 
 impl Desk {
-    /// A copy that leads the jobs of the other servers, too: what becomes of one depends on all.
+    /// A copy that also schedules the jobs of the other replicas, because the outcome of one job depends on
+    /// all.
     #[must_use]
     pub(crate) fn leading_all(&self) -> Self {
         let mut copy = self.clone();
@@ -64,12 +68,12 @@ impl Desk {
         copy
     }
 
-    /// Whether another server is to start a job.
+    /// Whether another replica schedules this job.
     pub(crate) fn is_anothers(&self, known: &Known) -> bool {
         known.spec.is_foreign && !self.leads_all
     }
 
-    /// Whether room has been kept for a job of another server for long enough.
+    /// Whether the reservation of another replica's job has expired.
     pub(crate) fn has_lapsed(&self, job: JobId, known: &Known, now: Timestamp) -> bool {
         let is_over = |since: Option<&Timestamp>| since.is_some_and(|since| self.is_long_ago(*since, now));
         self.is_anothers(known)
@@ -82,8 +86,8 @@ impl Desk {
         now.since(since) >= self.settings.elsewhere
     }
 
-    /// Notes for which jobs of other servers a pass has kept room. A pass that has not come to its end says nothing of those
-    /// that it did not reach.
+    /// Records for which jobs of other replicas a cycle has reserved capacity. A cycle that was cut short
+    /// says nothing about the jobs that it did not reach.
     pub(crate) fn note_kept(&mut self, kept_for: &[JobId], is_cut: bool, now: Timestamp) {
         let server = |job: &JobId| self.spec(*job).map(|spec| spec.server.clone());
         let servers: BTreeSet<String> = kept_for.iter().filter_map(server).collect();
@@ -103,7 +107,7 @@ impl Desk {
 }
 
 impl Passing<'_> {
-    /// Notes that there is room for a job that another server starts.
+    /// Records that a job of another replica fits.
     pub(crate) fn keep_for(&mut self, job: JobId, known: &Known) {
         let elsewhere = &self.desk.elsewhere;
         let since = [elsewhere.jobs.get(&job), elsewhere.servers.get(&known.spec.server)];
@@ -113,8 +117,8 @@ impl Passing<'_> {
         self.out.waits.push((job, Block::new(WaitRule::Leaving, known.pool)));
     }
 
-    /// What is told of a job that waits: where there would be room for it, were it not kept for a job of another server, that
-    /// this one is ahead.
+    /// The block to report for a pending job. If it would fit without the reservation for another replica's
+    /// job, the block is that this job is ahead.
     pub(crate) fn told(&self, known: &Known, block: Block) -> Block {
         if block.rule != WaitRule::Capacity || self.kept_for.is_empty() {
             return block;
@@ -135,8 +139,8 @@ impl Passing<'_> {
         Block { behind: Some(*first), ..Block::new(WaitRule::Behind, known.pool) }
     }
 
-    /// Whether others are not asked to give back for a job yet: its own server asks those that it leads at once, and those of
-    /// this one go only where that did not help.
+    /// Whether preemption for a job is still left to its own replica. That replica preempts its own jobs
+    /// first; jobs of this one follow only if that did not help.
     pub(crate) fn waits_for_its_own_server(&mut self, job: JobId, known: &Known) -> bool {
         let Some(State::Waiting { since, .. }) = self.desk.entry(job).map(|entry| &entry.state) else {
             return false;

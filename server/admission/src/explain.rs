@@ -1,7 +1,8 @@
-//! Why a job waits, as data.
+//! Why a job is pending, as data.
 //!
-//! The holders that are named are found by trying: the pass is made without them, and they are named only if the job starts
-//! in it. So the answer also counts what those ahead of the job would take of what becomes free.
+//! The holders to name are found by trial: a cycle runs without them, and they are named only if the job
+//! starts in it. So the result also accounts for what jobs ahead would take of the capacity that becomes
+//! free.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::{Pool, Queue};
@@ -15,13 +16,13 @@ use crate::ledger::pools_of;
 use crate::order::Age;
 use crate::pass::Passing;
 
-/// How many holders are named at the most.
+/// Maximum number of holders named.
 const NAMED: usize = 64;
-/// Up to how many of them each is tried whether it is needed.
+/// Up to this many holders, each is tested for whether it is needed.
 const TRIED: usize = 16;
 
 impl Desk {
-    /// Why a job waits. `None` when it does not, or would start in this moment.
+    /// Why a job is pending. `None` when it is not, or when it would start now.
     #[must_use]
     pub fn explain(&self, job: JobId, now: Timestamp) -> Option<Explanation> {
         let entry = self.entry(job)?;
@@ -62,7 +63,8 @@ impl Desk {
         })
     }
 
-    /// What a pass found of a job; of one that it did not look at, the head that it must not overtake.
+    /// The block that a cycle found for a job. For a job that the cycle did not reach, the head of line that
+    /// it must not overtake.
     fn block_of(&self, passing: &Passing<'_>, job: JobId, known: &Known) -> Option<Block> {
         if let Some((_, block)) = passing.out.waits.iter().rev().find(|(waits, _)| *waits == job) {
             return Some(*block);
@@ -80,8 +82,8 @@ impl Desk {
         })
     }
 
-    /// How many jobs of its pool a pass has left waiting before it came to the job; those that wait for something that the
-    /// job does not need do not count.
+    /// How many jobs of its pool a cycle left pending before it reached this job. Jobs that wait for
+    /// something else than this job needs do not count.
     fn before(&self, passing: &Passing<'_>, job: JobId) -> Option<u32> {
         let at = passing.out.waits.iter().position(|(waits, _)| *waits == job)?;
         let pool = self.entry(job)?.known.pool;
@@ -99,7 +101,7 @@ impl Desk {
         u32::try_from(passing.out.waits[..at].iter().filter(counts).count()).ok()
     }
 
-    /// How many jobs that wait for the same pool are before it, by priority with age, then age.
+    /// How many jobs pending for the same pool are ahead, by priority with aging, then by age.
     fn ahead(&self, job: JobId, now: Timestamp) -> u32 {
         let Some(entry) = self.entry(job) else { return 0 };
         let State::Waiting { since, .. } = entry.state else { return 0 };
@@ -117,7 +119,7 @@ impl Desk {
         u32::try_from(before.sum::<usize>()).unwrap_or(u32::MAX)
     }
 
-    /// Every resource of which there is too little by the rule.
+    /// Every resource that is too scarce by the rule.
     fn shortages(&self, passing: &mut Passing<'_>, known: &Known, block: &Block) -> Vec<Shortage> {
         let ledger = &passing.future;
         let mut asked = known.least();
@@ -138,7 +140,7 @@ impl Desk {
             WaitRule::NeverFits => match block.node {
                 Some(node) => {
                     let quota = self.tree.quota(node, known.pool);
-                    // What one person's jobs may hold bounds each of the project's, too.
+                    // The cap per person bounds each job of the project, too.
                     let most = |kind: usize| quota.bound[kind].min(quota.per_person[kind]);
                     let own = node == known.leaf;
                     ([0; KINDS], if own { std::array::from_fn(most) } else { quota.bound })
@@ -173,7 +175,7 @@ impl Desk {
         self.kinds.indices().filter_map(one).collect()
     }
 
-    /// Those whose end would start the job in the next pass; as few as is easily found.
+    /// Jobs whose end would let this job start in the next cycle. The list is small but not minimal.
     fn holders(&self, job: JobId, known: &Known, block: &Block, now: Timestamp) -> Vec<JobId> {
         let candidates = self.candidates(known, block);
         let starts = |gone: &[JobId]| {
@@ -206,7 +208,7 @@ impl Desk {
                 }
             }
         }
-        // A job behind it may be owed the room: only a whole pass knows.
+        // A job behind it may be owed the capacity: only a complete cycle shows that.
         let whole = Passing::new(self, now, &named).run(usize::MAX, None);
         if !whole.out.starts.iter().any(|start| start.job == job) {
             named.clear();
@@ -214,7 +216,8 @@ impl Desk {
         named
     }
 
-    /// Jobs that hold what the job needs: those that leave first, then the largest of what it is short of.
+    /// Jobs that hold what the job needs: first those that leave first, then the largest by the scarce
+    /// resource.
     fn candidates(&self, known: &Known, block: &Block) -> Vec<JobId> {
         let is_in_the_way = |holder: &Known| match block.rule {
             WaitRule::PersonsCap => {
@@ -236,7 +239,7 @@ impl Desk {
             .filter_map(|(job, entry)| {
                 let held = entry.held()?;
                 let amount = entry.known.with(held.workers)[kind];
-                // Of runs, each job holds one, whatever else it holds.
+                // Each job counts as one run, whatever else it holds.
                 let amount = if kind == RUNS { 1 } else { amount };
                 let counts = amount > 0 || matches!(block.rule, WaitRule::NamedLimit | WaitRule::Apart);
                 counts.then_some((
@@ -251,12 +254,13 @@ impl Desk {
         found.into_iter().map(|(.., job)| job).collect()
     }
 
-    /// The resource that decides who is named: of one who waits behind another, what that one is short of.
+    /// The resource that decides which holders are named. For a job queued behind another, the resource that
+    /// the other lacks.
     fn short_kind(&self, known: &Known, block: &Block) -> usize {
         let head = block.behind.and_then(|head| self.entry(head)).map_or(known, |entry| &entry.known);
         let own = || self.pool_block(&self.ledger, head, &head.least()).map(|block| block.kind);
         match block.rule {
-            // Cards are what there is least of.
+            // GPUs are the scarcest resource.
             WaitRule::Scattered => {
                 if known.least()[GPUS] > 0 {
                     GPUS
@@ -285,7 +289,7 @@ impl Desk {
         })
     }
 
-    /// A queue's name, for tests and reports.
+    /// All queues, for tests and reports.
     #[must_use]
     pub fn queues(&self) -> Vec<Queue> {
         self.tree.queues.clone()

@@ -1,6 +1,7 @@
-//! Cards that no job gets as they are faulty: they are there, and count as taken by nobody's job.
+//! Unhealthy GPUs that no job gets: they exist, and count as taken, but by no job.
 //!
-//! What asks for more than is left waits, and nothing is kept for it: nobody knows when a card is whole again.
+//! A job that requests more than the rest stays pending, and nothing is reserved for it: when a GPU recovers
+//! is unknown.
 
 use cubeloom_domain::faulty::FaultyCards;
 use cubeloom_domain::quota::Resource;
@@ -13,24 +14,24 @@ use crate::job::Known;
 use crate::ledger::pools_of;
 
 impl Desk {
-    /// Which cards are faulty, to be told to those that wait for cards. They are counted with what others take of the nodes
-    /// ([`Desk::set_nodes`]).
+    /// Sets the unhealthy GPUs, to report them to jobs that wait for GPUs. They are counted among what others
+    /// take of the nodes ([`Desk::set_nodes`]).
     pub fn set_faulty(&mut self, faulty: Option<FaultyCards>) {
         self.faulty = faulty;
     }
 
-    /// A job that waits asks for a part of a card, and its cluster had none: parts are not counted here. As long as cards are faulty
-    /// it does not start before [`Desk::try_again`].
+    /// A pending job requests a GPU fraction that its cluster could not provide. Fractions are not counted
+    /// here. While GPUs are unhealthy, the job does not start before [`Desk::try_again`].
     pub fn put_off(&mut self, job: JobId) {
         self.put_off.insert(job);
     }
 
-    /// Those that were put off may find what they ask for now.
+    /// Lets jobs that were put off be tried again.
     pub fn try_again(&mut self) {
         self.put_off.clear();
     }
 
-    /// Why a job cannot start while cards are faulty, whoever ends.
+    /// Why a job cannot start while GPUs are unhealthy, even if every other job ends.
     pub(crate) fn faulty_block(&self, job: JobId, known: &Known) -> Option<Block> {
         self.faulty.as_ref()?;
         if self.put_off.contains(&job) {
@@ -44,7 +45,7 @@ impl Desk {
         })
     }
 
-    /// The cards that are faulty, for what waits for cards such as these.
+    /// The unhealthy GPUs, for a job that waits for such GPUs.
     pub(crate) fn faulty_for(&self, block: &Block, shortages: &[Shortage]) -> Option<FaultyCards> {
         let waits_for_them = match block.rule {
             WaitRule::Faulty => true,
@@ -54,7 +55,7 @@ impl Desk {
         self.faulty.clone().filter(|_| waits_for_them)
     }
 
-    /// Whether nobody's job has taken cards of which there is too little: where there is too little of types, of one of these.
+    /// Whether a scarce GPU is taken by no job: of one of the scarce types, if types are scarce.
     fn has_faulty_of(&self, pool: u32, shortages: &[Shortage]) -> bool {
         let Some(taken) = self.nodes.others.get(pool as usize) else { return false };
         let short = |kind: usize| {

@@ -9,22 +9,21 @@ use crate::desk::{Desk, JobId};
 use crate::job::Known;
 use crate::ledger::{Ledger, pools_of};
 
-/// What keeps a job waiting.
+/// What keeps a job pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The rule.
     pub rule: WaitRule,
-    /// The pool of which there is too little.
+    /// The pool without capacity.
     pub(crate) pool: u32,
-    /// The queue whose limit it is.
+    /// The queue whose limit applies.
     pub(crate) node: Option<u32>,
-    /// The resource of which there is too little.
+    /// The scarce resource.
     pub(crate) kind: usize,
-    /// The named limit.
+    /// The concurrency limit.
     pub(crate) named: Option<u32>,
     /// The job that must not be delayed.
     pub behind: Option<JobId>,
-    /// When the rule lets it go, where that is known.
+    /// When the rule stops blocking, if known.
     pub(crate) until: Option<Timestamp>,
 }
 
@@ -43,8 +42,8 @@ impl Block {
 }
 
 impl Desk {
-    /// The most that jobs of a project can hold together of a node group, or of the nodes of none: by what there is, and by
-    /// what the project, the groups that it is in and one person may hold.
+    /// The most that a project's jobs can hold together in a node group, or on nodes of none. The bounds are
+    /// the capacity, the project's quota, its groups' quotas and the cap per person.
     #[must_use]
     pub fn most(&self, project: &str, node_group: Option<&str>) -> Size {
         let pool =
@@ -61,7 +60,7 @@ impl Desk {
         Size { cpu: Cpu(most[0]), memory: Bytes(most[1]) }
     }
 
-    /// Why a job can never start, whatever ends.
+    /// Why a job can never start, even if all others end.
     pub(crate) fn never(&self, job: &Known) -> Option<Block> {
         let least = job.least();
         let block = |pool| Block::new(WaitRule::NeverFits, pool);
@@ -82,7 +81,7 @@ impl Desk {
         own.or_else(|| self.never_placed(job))
     }
 
-    /// Whether named limits let a job start. `before` is how many held each before this pass.
+    /// Whether concurrency limits allow a start. `before` has the use of each limit before this cycle.
     pub(crate) fn named_block(
         &self,
         ledger: &Ledger,
@@ -97,7 +96,7 @@ impl Desk {
             }
             let named = &self.named[*name as usize];
             let held = ledger.named[*name as usize];
-            // Starts of this pass are held, but are not among those of the last minute yet.
+            // Starts of this cycle count as in use, but not among the starts of the last minute yet.
             let fresh = held.saturating_sub(before[*name as usize]);
             let lately = named.lately(now).saturating_add(fresh);
             let full = named.limit.a_minute.is_some_and(|limit| lately >= limit);
@@ -105,12 +104,12 @@ impl Desk {
         })
     }
 
-    /// Whether as many jobs hold a named limit as may.
+    /// Whether a concurrency limit is exhausted.
     pub(crate) fn is_held(&self, ledger: &Ledger, name: u32) -> bool {
         self.named[name as usize].limit.at_once.is_some_and(|limit| ledger.named[name as usize] >= limit)
     }
 
-    /// The bound of a queue, or of the person, that a job would go beyond.
+    /// The bound of a queue or a person that a job would exceed.
     pub(crate) fn bound_block(&self, ledger: &Ledger, job: &Known, amount: &Vector) -> Option<Block> {
         let asked = ledger.asked(job, amount);
         for node in self.tree.path(job.leaf) {
@@ -140,7 +139,10 @@ impl Desk {
         })
     }
 
-    /// Takes the amount for a job, if every rule about amounts allows it; else says which does not.
+    /// Takes the amount for a job if every rule about amounts allows it.
+    ///
+    /// # Errors
+    /// The block.
     pub(crate) fn take(&self, ledger: &mut Ledger, job: &Known, workers: u32) -> Result<(), Block> {
         let amount = job.with(workers);
         if let Some(block) =
@@ -159,7 +161,7 @@ impl Desk {
         }
     }
 
-    /// The same for one more worker of a job that is there.
+    /// The same for one more worker of a running job.
     pub(crate) fn take_worker(&self, ledger: &mut Ledger, job: &Known) -> Result<(), Block> {
         let each = &job.each;
         if let Some(block) =
@@ -178,9 +180,9 @@ impl Desk {
         }
     }
 
-    /// How many of `most` workers a job that has started might have beyond what it holds, by what there is at all and by what
-    /// its queues and its person may hold beside what they hold now: for a scheduler that knows none of these bounds. Not
-    /// what is free now: others may give it back.
+    /// How many of `most` workers a running job could have beyond what it holds, by the total capacity and
+    /// the bounds of its queues and its person. This is for a scheduler that knows none of these bounds. It
+    /// ignores what is free now, because other jobs may be preempted.
     #[must_use]
     pub fn may_have(&self, job: JobId, each: &Ask, most: u32) -> u32 {
         let Some(entry) = self.entry(job) else { return 0 };
@@ -194,7 +196,7 @@ impl Desk {
                 |pool: u32| beyond(&all, &[0; KINDS], &self.pools[pool as usize].capacity).is_none();
             self.bound_block(&self.ledger, known, &more).is_none() && pools_of(known.pool).all(is_there)
         };
-        // What fits once fits with fewer: the bound is found by halving.
+        // If a number fits, every smaller one does: binary search finds the bound.
         let (mut fit, mut over) = (0, most + 1);
         while over - fit > 1 {
             let middle = fit + (over - fit) / 2;
@@ -203,14 +205,14 @@ impl Desk {
         fit
     }
 
-    /// What is held and what is kept free together, of the pools of a job.
+    /// What is in use plus what is reserved, in a job's pools.
     fn kept_beyond(&self, ledger: &Ledger, job: &Known) -> Vec<Vector> {
         let sum = |pool: u32| plus(&ledger.in_pool[pool as usize], &ledger.kept_in(pool));
         pools_of(job.pool).map(sum).collect()
     }
 
-    /// What is held now, with what is kept free for those who do not lend, must not be more than there is; unless it was
-    /// more before, and the job takes only what was kept for it.
+    /// Usage plus the guarantees that are not lent must not exceed the capacity. The exception: it exceeded
+    /// before, and the job takes only what was reserved for it.
     fn keeps_block(&self, ledger: &Ledger, job: &Known, amount: &Vector, before: &[Vector]) -> Option<Block> {
         let after = self.kept_beyond(ledger, job);
         pools_of(job.pool).zip(after.iter().zip(before)).find_map(|(pool, (after, before))| {

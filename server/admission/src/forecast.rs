@@ -1,4 +1,4 @@
-//! When a job may start: the queue is played, again and again, with run times drawn from what is known of them.
+//! When a job may start: a Monte Carlo simulation of the queue, with run times drawn from history.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,26 +11,27 @@ use crate::job::{Length, State};
 use crate::pass::Victim;
 use crate::random::Random;
 
-/// How often the queue is played.
+/// Number of simulations.
 const PLAYS: usize = 15;
-/// Of fewer plays than this nothing is said.
+/// Minimum number of simulations for an estimate.
 const LEAST_PLAYS: usize = 9;
-/// A job that has taken so many times as long as nine of ten others, and at least so long, is like none of them.
+/// A job that has run for more than this many times the 90th percentile, and for more than
+/// [`FAR_AT_LEAST`], is an outlier.
 const FAR: u32 = 10;
 const FAR_AT_LEAST: Duration = Duration::from_secs(60);
-/// How many ends one play follows.
+/// Maximum number of job ends that one simulation follows.
 const ENDS: usize = 4000;
 
 impl Desk {
-    /// When a job that waits may start. `None` where too little is known of how long others take. The same seed gives the
-    /// same answer.
+    /// When a pending job may start. `None` if too little is known of run times. The same seed gives the same
+    /// result.
     #[must_use]
     pub fn estimate(&self, job: JobId, now: Timestamp, seed: u64) -> Option<StartEstimate> {
         self.estimates(&[job], now, seed, &mut || true).remove(&job)
     }
 
-    /// When jobs that wait may start, of those of which it can be said. `go_on` is asked at each step; when it says no, only
-    /// those plays count that have ended, if they are enough.
+    /// When pending jobs may start, for those with an estimate. `go_on` is called at each step. Once it
+    /// returns false, only completed simulations count, if there are enough.
     #[must_use]
     pub fn estimates(
         &self,
@@ -55,8 +56,8 @@ impl Desk {
         starts.into_iter().filter_map(|(job, starts)| Some((job, summary(starts, plays)?))).collect()
     }
 
-    /// Plays until the jobs have started, or nothing more is known to end: when those started that did. `None` when it was
-    /// told to stop.
+    /// Simulates until the jobs have started or no further end is known. Returns the start times of those
+    /// that started, or `None` when `go_on` stopped it.
     fn play(
         mut self,
         jobs: &[JobId],
@@ -111,7 +112,7 @@ impl Desk {
         Some(started)
     }
 
-    /// When a job that holds something ends, drawn; it has not ended by now.
+    /// Draws the end of a running job, later than now.
     fn drawn_end(&self, job: JobId, now: Timestamp, random: &mut Random) -> Option<Timestamp> {
         let entry = self.entry(job)?;
         let State::Held(held) = &entry.state else { return None };
@@ -123,17 +124,17 @@ impl Desk {
     }
 }
 
-/// What is known of how long something takes.
+/// What is known of a duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lasts {
-    /// As its history has it.
+    /// From history.
     pub length: Option<Length>,
-    /// At the most.
     pub limit: Option<Duration>,
 }
 
 impl Lasts {
-    /// When it ends, drawn, if it has gone on since then and has not ended by now. `None` where nobody can say it.
+    /// Draws the end of something that has run since then and has not ended by now. `None` if nothing is
+    /// known.
     pub(crate) fn drawn_end(
         &self,
         since: Timestamp,
@@ -149,22 +150,22 @@ impl Lasts {
     }
 }
 
-/// How long a job takes that takes longer than any that is known: as much again as a tenth of what it has taken. Of one
-/// that is far beyond them nobody can say it.
+/// The duration of a job that has run longer than any in its history: another tenth of its time so far.
+/// `None` for an outlier.
 fn longer(length: &Length, passed: Duration) -> Option<Duration> {
     let far = length.p90().saturating_mul(FAR).max(FAR_AT_LEAST);
     (passed <= far).then(|| passed + passed / 10 + Duration::from_secs(1))
 }
 
-/// What the plays say together. In those that are missing it never started: nobody can say when nine of ten are, where
-/// these are more than one of ten.
+/// Summarizes the simulations. In missing ones the job never started: if they are more than one in ten, there
+/// is no 90th percentile.
 pub(crate) fn summary(mut starts: Vec<Timestamp>, plays: usize) -> Option<StartEstimate> {
     starts.sort_unstable();
     let at = |tenths: usize| starts.get((plays * tenths).div_ceil(10) - 1).copied();
     Some(StartEstimate { p50: at(5)?, p90: at(9)? })
 }
 
-/// A length like those that are known.
+/// Draws a duration.
 pub(crate) fn draw(length: &Length, random: &mut Random) -> Duration {
     let factor = (length.spread * random.normal()).exp().clamp(1e-3, 1e3);
     Duration::try_from_secs_f64(length.median.as_secs_f64() * factor).unwrap_or(length.median)

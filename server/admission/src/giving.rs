@@ -1,4 +1,4 @@
-//! Jobs that give back something of what they hold, each for another job.
+//! Jobs that give up resources, each for another job.
 
 use cubeloom_domain::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::job::{Entry, Spec, State, Taker};
 use crate::pass::Preemption;
 
 impl Desk {
-    /// A job gives some of its elastic workers back: it is to have so many, and gets none for a while.
+    /// Shrinks a job to this many elastic workers. It gets no new ones during a cool-down.
     pub(crate) fn shrink(&mut self, job: JobId, keeps: u32, by: JobId, now: Timestamp) {
         let (cool_down, taker) = (self.settings.cool_down, self.taker(by, None));
         if let Some(Entry { state: State::Held(held), .. }) = self.entry_mut(job) {
@@ -15,7 +15,7 @@ impl Desk {
         }
     }
 
-    /// A job stops for another.
+    /// A job is preempted for another.
     pub(crate) fn give_way(&mut self, job: JobId, by: JobId, why: Preemption, now: Timestamp) {
         self.leave(job, now);
         let taker = self.taker(by, Some(why));
@@ -28,7 +28,7 @@ impl Desk {
         self.entry(job).map(|entry| Taker { job, seq: entry.seq, why })
     }
 
-    /// Why a job is preempted, and for which one: as long as both are here.
+    /// Why a job is preempted, and by which job. `None` when either of them is gone.
     #[must_use]
     pub fn preempted(&self, job: JobId) -> Option<(Preemption, &Spec)> {
         let taker = self.entry(job)?.held()?.gives_to?;

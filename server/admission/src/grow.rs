@@ -1,9 +1,9 @@
-//! More workers than they must have, for elastic jobs: when no job was left without room.
+//! Scale-up of elastic jobs, when no pending job lacks capacity.
 //!
-//! One worker at a time goes to the queue that is next by what decides about jobs that wait, seen from the top of the tree
-//! down: what is guaranteed first, then priority, then the share. In a queue it goes to the job of the highest priority, of
-//! those to the one that has the fewest beyond its least. For a worker that is within what a queue is guaranteed, others give
-//! back elastic workers that they have beyond theirs; never whole jobs.
+//! One worker at a time goes to the next queue. The order is that of pending jobs, from the top of the tree
+//! down: by guarantee, then priority, then share. Within a queue it goes to the job of the highest
+//! priority, and among those to the one with the fewest workers above its minimum. For a worker within a
+//! queue's guarantee, other queues' borrowed elastic workers are reclaimed, but never whole jobs.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -17,46 +17,46 @@ use crate::head::{Head, Scope};
 use crate::job::{Known, Spec};
 use crate::pass::{Passing, Start};
 
-/// How many workers one pass gives beyond what jobs must have.
+/// Maximum number of workers that one cycle adds.
 const MOST: usize = 4096;
 
-/// A job that may have more workers.
+/// A job that may get more workers.
 #[derive(Clone, Copy, Debug)]
 struct Growing {
     job: JobId,
-    /// How many it had before.
+    /// Workers before.
     had: u32,
-    /// How many it has now.
+    /// Workers now.
     has: u32,
-    /// How many it will have when others have given theirs back.
+    /// Workers once the reclaimed ones are gone.
     gets: u32,
 }
 
-/// A job's place in its lane: its priority, its workers beyond its least, its age; then which of those that may grow it is.
+/// A job's position in its lane: priority, workers above the minimum, age; then its index among the growing
+/// jobs.
 type Place = (Reverse<i32>, u32, u64, usize);
 
-/// By project and pool: the jobs that may grow.
+/// Growing jobs by project and pool.
 type Lanes = HashMap<(u32, u32), BTreeSet<Place>>;
 
-/// When it is a lane's turn. Of each queue, from the top down: whether another worker is beyond what is guaranteed to it, the
-/// priority, and the share. Then the place of the lane's first job.
+/// A lane's sort key. For each queue, from the top down: whether another worker exceeds its guarantee, the
+/// priority, and the share. Then the position of the lane's first job.
 type Turn = (Vec<(bool, Reverse<i32>, u64)>, Place);
 
-/// What became of one more worker.
+/// Outcome of one more worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OneMore {
-    /// It is there.
     Given,
-    /// There is room for it when others have given back what they were told to.
+    /// It fits once reclaimed workers are gone.
     Coming,
-    /// There is no room for it.
+    /// It does not fit.
     Nowhere,
 }
 
 impl Passing<'_> {
-    /// Gives elastic jobs more workers, where nobody waits for the room.
+    /// Gives elastic jobs more workers, where no pending job needs the capacity.
     pub(crate) fn grow(&mut self) {
-        // What a job keeps that finds no nodes is its own; others need not wait with it.
+        // A job that finds no nodes keeps its own reservation; others need not wait with it.
         let is_scattered = |job: &JobId| self.scattered.iter().any(|scattered| scattered.job == *job);
         if !self.claimed.iter().all(is_scattered) || self.out.more {
             return;
@@ -75,8 +75,8 @@ impl Passing<'_> {
         {
             let Some(places) = lanes.get_mut(&lane) else { continue };
             let Some(now) = self.turn(places, &able) else { continue };
-            // A turn only comes later by what others get. That it comes earlier by what its queue gives back is for the next
-            // pass: who gives back grows in none before.
+            // What others get only moves a turn later. If reclaiming moves it earlier, the next cycle handles
+            // that: a queue that was reclaimed from does not grow in this one.
             if now > turn {
                 turns.push(Reverse((now, lane)));
                 continue;
@@ -110,7 +110,7 @@ impl Passing<'_> {
         }
     }
 
-    /// The jobs that may have more workers now.
+    /// The jobs that may get more workers now.
     fn able_to_grow(&mut self) -> Vec<Growing> {
         let is_ours = |job: JobId| self.desk.entry(job).is_some_and(|entry| !entry.known.spec.is_foreign);
         let mut able: Vec<(JobId, u32)> =
@@ -135,7 +135,7 @@ impl Passing<'_> {
         able.into_iter().map(|(job, had)| Growing { job, had, has: had, gets: had }).collect()
     }
 
-    /// Puts a job in its lane, if it may still have more.
+    /// Puts a job in its lane, if it may still grow.
     fn line_up(&self, lanes: &mut Lanes, one: Growing, at: usize) {
         let Some(entry) = self.desk.entry(one.job).filter(|entry| one.gets < entry.known.max()) else {
             return;
@@ -146,7 +146,7 @@ impl Passing<'_> {
         lanes.entry((known.leaf, known.pool)).or_default().insert(place);
     }
 
-    /// When it is a lane's turn, as things stand.
+    /// A lane's sort key now.
     fn turn(&self, places: &BTreeSet<Place>, able: &[Growing]) -> Option<Turn> {
         let place = *places.first()?;
         let known = &self.desk.entry(able.get(place.3)?.job)?.known;
@@ -160,7 +160,7 @@ impl Passing<'_> {
         Some((turn, place))
     }
 
-    /// A job that runs and takes more workers, and how many it has.
+    /// A running job that accepts more workers, and how many it has.
     fn may_grow(&self, job: JobId) -> Option<(JobId, u32)> {
         let entry = self.desk.entry(job)?;
         let held = entry.held()?;
@@ -171,8 +171,9 @@ impl Passing<'_> {
         Some((job, held.workers))
     }
 
-    /// Takes one more worker for a job, if there is room for it already now, and also when those who leave have left, and nobody
-    /// waits for it at a bound. One that is within a guarantee has room kept for it, and others give it back.
+    /// Takes one more worker for a job. It must fit now and also after all leaving jobs are gone, and no
+    /// pending job may be blocked by a bound that it counts against. A worker within a guarantee gets a
+    /// reservation, and others are reclaimed for it.
     fn one_more(&mut self, job: JobId) -> OneMore {
         let desk = self.desk;
         let Some(known) = desk.entry(job).map(|entry| &entry.known) else { return OneMore::Nowhere };
@@ -206,7 +207,7 @@ impl Passing<'_> {
         OneMore::Nowhere
     }
 
-    /// Whether a job waits for room of a pool.
+    /// Whether a job is pending for a pool.
     fn is_wanted(&self, pool: u32) -> bool {
         let wanted = |scope: &Scope| match scope {
             Scope::Pool(at) => *at == 0 || *at == pool || pool == 0,
@@ -215,14 +216,15 @@ impl Passing<'_> {
         self.heads.iter().any(|head| wanted(&head.scope))
     }
 
-    /// Whether any job waits that could start some day. What gives no single workers back keeps for as long as it runs what it
-    /// gets when it starts: it gets that only where nobody waits, whatever for.
+    /// Whether any job is pending that can start at some time. A job that cannot scale down keeps its extra
+    /// workers for its whole run, so it gets them only if no job is pending at all.
     fn anybody_waits(&self) -> bool {
         let may_start = |rule: WaitRule| !matches!(rule, WaitRule::Faulty | WaitRule::NeverFits);
         self.out.waits.iter().any(|(_, block)| may_start(block.rule))
     }
 
-    /// Whether a job waits at the bound of a queue, or of a person, for what one more worker of another would take of it.
+    /// Whether a job is pending at a bound of a queue or person that one more worker of another job would
+    /// count against.
     fn is_wanted_at_a_bound(&self, known: &Known) -> bool {
         let (desk, each) = (self.desk, &known.each);
         let of_queue = |head: &Head| {
@@ -233,7 +235,7 @@ impl Passing<'_> {
     }
 }
 
-/// One more worker, as a job that waits for it.
+/// One more worker, as a pending job.
 fn one_of(known: &Known) -> Known {
     let spec = Spec { elastic: None, ..known.spec.clone() };
     let (fixed, gang) = (known.each, vec![(known.each, 1)]);

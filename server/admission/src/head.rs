@@ -1,9 +1,9 @@
-//! Back-fill: who may start before a job that has no room, without delaying it.
+//! Back-fill: which jobs may start before a head of line without capacity, without delaying it.
 //!
-//! The first job that a pool has no room for, or whose queue is at its bound, is the head there. With the run times that are
-//! known, its *shadow* is the moment at which it can start (EASY back-fill, Lifka 1995): what ends before, or takes only
-//! what is left over at that moment, delays it not. What nobody knows the length of may never end in time: it takes nothing that
-//! the head is short of.
+//! The first job that does not fit into a pool, or whose queue is at its bound, is the head there. From known
+//! run times follows its *shadow*, the moment at which it can start (EASY back-fill, Lifka 1995). A job does
+//! not delay it if it ends earlier, or if it takes only what is left over at that moment. A job of unknown
+//! run time may never end in time: it takes nothing that the head lacks.
 
 use std::collections::HashSet;
 
@@ -14,24 +14,23 @@ use crate::desk::{Desk, JobId};
 use crate::job::Known;
 use crate::ledger::Ledger;
 
-/// Where a head waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scope {
-    /// At a pool.
+    /// In a pool.
     Pool(u32),
     /// At the bound of a queue, in a pool.
     Node(u32, u32),
 }
 
-/// The first job without room.
+/// The first job without capacity.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     pub(crate) job: JobId,
     pub(crate) scope: Scope,
     pub(crate) asked: Vector,
-    /// Since when it is the first.
+    /// Since when it is the head.
     pub(crate) first: Timestamp,
-    /// When it can start, and what is left over then; `None` until somebody wants to know.
+    /// When it can start, and what is left over then. `None` until it is computed.
     shadow: Option<Option<(Timestamp, Vector)>>,
 }
 
@@ -40,7 +39,7 @@ impl Head {
         Self { job, scope, asked, first, shadow: None }
     }
 
-    /// The resources of which too little is free for the head and such an amount.
+    /// The resources that are too scarce for the head plus this amount.
     pub(crate) fn short(
         &self,
         desk: &Desk,
@@ -55,11 +54,11 @@ impl Head {
     /// Whether a job that fits may start before this one.
     pub(crate) fn lets(&mut self, desk: &Desk, job: &Known, held: &Held<'_>, now: Timestamp) -> bool {
         let amount = job.least();
-        // What the head needs of it is there also afterwards.
+        // The head's requirement is still free afterwards.
         if self.short(desk, held.ledger, &amount).next().is_none() {
             return true;
         }
-        // Lengths are only likely: were one let in again and again that takes longer, the head would wait for ever.
+        // Run times are only likely. If jobs that overrun were let in again and again, the head would starve.
         if now.since(self.first) >= desk.settings.aging {
             return false;
         }
@@ -68,7 +67,7 @@ impl Head {
         shadow.is_some_and(|(shadow, over)| ends <= shadow || (0..KINDS).all(|at| amount[at] <= over[at]))
     }
 
-    /// A job was let in before it: what outlasts the shadow takes of what is left over.
+    /// A job was let in ahead: if it outlasts the shadow, it takes from what is left over.
     pub(crate) fn passed(&mut self, job: &Known, now: Timestamp) {
         let Some(Some((shadow, over))) = &mut self.shadow else { return };
         if job.at_most().is_none_or(|length| now.plus(length) > *shadow) {
@@ -77,12 +76,12 @@ impl Head {
     }
 }
 
-/// What is held, for those who look ahead.
+/// What is in use, for look-ahead.
 pub(crate) struct Held<'p> {
     pub(crate) ledger: &'p Ledger,
-    /// Jobs that are taken as ended.
+    /// Jobs treated as ended.
     pub(crate) gone: &'p HashSet<JobId>,
-    /// Jobs that this pass lets in, with their workers.
+    /// Jobs that this cycle starts, with their workers.
     pub(crate) started: &'p [(JobId, u32)],
 }
 
@@ -100,12 +99,12 @@ impl Desk {
         }
     }
 
-    /// Whether a job is of a queue, or of one below it.
+    /// Whether a job belongs to a queue or one of its descendants.
     pub(crate) fn is_below(&self, job: JobId, node: u32) -> bool {
         self.entry(job).is_some_and(|entry| self.tree.path(entry.known.leaf).any(|above| above == node))
     }
 
-    /// Whether a job takes of a scope.
+    /// Whether a job counts against a scope.
     pub(crate) fn is_in(&self, job: &Known, scope: Scope) -> bool {
         match scope {
             Scope::Pool(pool) => pool == 0 || job.pool == pool,
@@ -115,7 +114,7 @@ impl Desk {
         }
     }
 
-    /// When there is room for a head, going by the lengths that are known, and what is left over then.
+    /// When a head fits, by known run times, and what is left over then.
     fn shadow(
         &self,
         scope: Scope,
@@ -127,7 +126,7 @@ impl Desk {
         let running = self.held.iter().filter(|job| !held.gone.contains(job)).filter_map(|job| {
             let entry = self.entry(*job)?;
             let amount = entry.known.with(entry.held()?.keeps);
-            // What leaves has been taken out of the sums already.
+            // A leaving job is already subtracted from the sums.
             let stays = entry.held()?.leaving.is_none();
             (stays && self.is_in(&entry.known, scope)).then_some((entry.ends_by(now, grace)?, amount))
         });

@@ -1,4 +1,4 @@
-//! Jobs as a desk sees them.
+//! Jobs as the scheduler sees them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,81 +11,74 @@ use crate::nodes::Seat;
 use crate::order::Age;
 use crate::pass::Preemption;
 
-/// What is known of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The name by which it is told, its attempt's key.
+    /// The key of its attempt.
     pub key: String,
-    /// What a person calls it: its task.
+    /// Display name: its task.
     pub name: String,
-    /// Project.
     pub project: String,
-    /// User that it runs for.
+    /// The user that it runs as.
     pub person: String,
-    /// Its run: jobs with the same number are of one run, and of jobs that have waited equally long those of the run with the
-    /// smaller number go first, on every server.
+    /// Its run. Jobs of equal age are ordered by this number, which is the same on every replica.
     pub run: u128,
-    /// The node group that it asks for; its quota is looked up there.
+    /// The requested node group, whose quota applies.
     pub node_group: Option<String>,
     /// Larger goes first.
     pub priority: i32,
-    /// Whether jobs of a lower priority are preempted for it.
+    /// Whether it preempts jobs of a lower priority.
     pub preempts: bool,
-    /// Whether no job of a higher priority preempts it. What it has borrowed is reclaimed all the same.
+    /// Whether jobs of a higher priority may not preempt it. What it has borrowed is reclaimed anyway.
     pub protected: bool,
-    /// What it holds in all, without its elastic workers.
+    /// Its total, without elastic workers.
     pub fixed: Ask,
-    /// Its workers without the elastic ones, alike ones together: what each holds, and how many there are. Empty where that
-    /// is not known.
+    /// Its workers without the elastic ones, grouped by shape: the size of each, and the count. Empty if
+    /// unknown.
     pub gang: Vec<(Ask, u32)>,
-    /// Its elastic workers.
     pub elastic: Option<Elastic>,
-    /// Named limits that it holds while it runs.
+    /// Concurrency limits that it holds while it runs.
     pub named: Vec<String>,
-    /// Where the cluster is one node: whether it must not share it with other jobs of its run, or they may have to be kept
-    /// apart from it.
+    /// For a single-node cluster: whether the job must not share the node with jobs of its run, or they may
+    /// not share it with this job.
     pub apart: Option<Apart>,
-    /// How long it takes, as its history has it.
+    /// Its duration, from history.
     pub length: Option<Length>,
-    /// How long it may take at the most.
+    /// Its timeout.
     pub timeout: Option<Duration>,
-    /// Whether it is another server's: it is counted, and nothing is asked of it.
+    /// Whether it belongs to another replica: it is counted, but never preempted or resized.
     pub is_foreign: bool,
-    /// The other server, where that is known of a job that waits.
+    /// The other replica, if known. Set for pending jobs.
     pub server: String,
 }
 
-/// Which jobs of a run must not share a node.
+/// Anti-affinity between the jobs of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Apart {
-    /// Whether it must be alone; else only those that must be keep away from it.
+    /// Whether it must be alone. Otherwise it only keeps away from jobs that must be.
     pub required: bool,
 }
 
-/// Workers of which there may be more or fewer.
+/// Workers whose number may vary.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Elastic {
-    /// What each holds.
+    /// Size of each.
     pub each: Ask,
-    /// How few.
     pub min: u32,
-    /// Count.
     pub max: u32,
-    /// Whether single workers can be taken and given while it runs.
+    /// Whether single workers can be added and removed while it runs.
     pub scales: bool,
 }
 
-/// How long a job takes: the median, and how far others are from it.
+/// How long a job takes: log-normal, by median and spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Length {
-    /// Half of them are shorter.
     pub median: Duration,
-    /// The standard deviation of the lengths' logarithms.
+    /// Standard deviation of the durations' logarithms.
     pub spread: f64,
 }
 
 impl Length {
-    /// Nine of ten are shorter.
+    /// 90th percentile.
     #[must_use]
     pub fn p90(&self) -> Duration {
         let factor = (1.281_55 * self.spread).exp().min(1e6);
@@ -93,20 +86,19 @@ impl Length {
     }
 }
 
-/// What is known of a job that was let in before the desk was there.
+/// The state of a job that a previous scheduler admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TakenUp {
-    /// Its elastic workers.
     pub workers: u32,
-    /// Since when it had waited.
+    /// Since when it had been pending.
     pub waited_since: Timestamp,
-    /// Since when it holds something.
+    /// Since when it runs.
     pub since: Timestamp,
-    /// When it gave workers back last.
+    /// When it last gave up workers.
     pub gave_at: Option<Timestamp>,
 }
 
-/// A job with its amounts counted and its names looked up.
+/// A job with its amounts converted and its names resolved.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) spec: Spec,
@@ -120,42 +112,42 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// The elastic workers that it must have.
+    /// Minimum number of elastic workers.
     pub(crate) fn min(&self) -> u32 {
         self.spec.elastic.as_ref().map_or(0, |elastic| elastic.min)
     }
 
-    /// Whether it holds nothing here but its names: it runs on another cluster.
+    /// Whether it takes only concurrency limits here, because it runs on another cluster.
     pub(crate) fn holds_names_only(&self) -> bool {
         self.spec.is_foreign && self.fixed == NOTHING && self.each == NOTHING
     }
 
-    /// The elastic workers that it may have.
+    /// Maximum number of elastic workers.
     pub(crate) fn max(&self) -> u32 {
         self.spec.elastic.as_ref().map_or(0, |elastic| elastic.max)
     }
 
-    /// Whether it gives and takes single workers while it runs.
+    /// Whether single workers can be added and removed while it runs.
     pub(crate) fn scales(&self) -> bool {
         self.spec.elastic.as_ref().is_some_and(|elastic| elastic.scales) && !self.spec.is_foreign
     }
 
-    /// What it holds with this many elastic workers.
+    /// Its amounts with this many elastic workers.
     pub(crate) fn with(&self, workers: u32) -> Vector {
         if workers == 0 { self.fixed } else { plus(&self.fixed, &times(&self.each, workers)) }
     }
 
-    /// Its workers, alike ones together, with this many elastic ones.
+    /// Its workers by shape, with this many elastic ones.
     pub(crate) fn shapes(&self, workers: u32) -> impl Iterator<Item = (Vector, u32)> {
         self.gang.iter().copied().chain((workers > 0).then_some((self.each, workers)))
     }
 
-    /// What it needs to start.
+    /// Its minimum amounts, which it needs to start.
     pub(crate) fn least(&self) -> Vector {
         self.with(self.min())
     }
 
-    /// How long it takes at the most, as far as anybody knows.
+    /// The longest that it takes, if known.
     pub(crate) fn at_most(&self) -> Option<Duration> {
         let usual = self.spec.length.map(|length| length.p90());
         match (usual, self.spec.timeout) {
@@ -165,71 +157,65 @@ impl Known {
     }
 }
 
-/// Where a job is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It waits.
     Waiting {
-        /// Start time.
         since: Timestamp,
-        /// Until when it does not borrow.
+        /// It does not borrow before this.
         cool_until: Option<Timestamp>,
     },
-    /// It holds something.
+    /// Running.
     Held(Held),
 }
 
-/// What a job holds.
+/// What a running job holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// Start time.
     pub(crate) since: Timestamp,
-    /// Its priority with what waiting had added when it started. A job that has waited for days would otherwise be the
-    /// newest, and the first to go, each time that it starts.
+    /// Its priority, including aging, at start. Without it, a job that waited for days would count as the
+    /// newest and be preempted first after each start.
     pub(crate) class: i64,
-    /// Its elastic workers.
     pub(crate) workers: u32,
-    /// How many it is to have: fewer when some were told to go.
+    /// Its target number of elastic workers: lower when some were asked to stop.
     pub(crate) keeps: u32,
-    /// Since when it was told to stop.
+    /// When it was asked to stop.
     pub(crate) leaving: Option<Timestamp>,
-    /// For which job it gives something back.
+    /// The job for which it is preempted or shrunk.
     pub(crate) gives_to: Option<Taker>,
-    /// Not before this does it get more workers.
+    /// It gets no more workers before this.
     pub(crate) grows_from: Timestamp,
 }
 
-/// A job for which another gives something back.
+/// A job for which another is preempted or shrunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taker {
     pub(crate) job: JobId,
-    /// Its number: its id may be another job's by now.
+    /// Its sequence number: its id may have been reused.
     pub(crate) seq: u64,
-    /// Why the other is preempted, where it is as a whole.
+    /// Why the other job is preempted. `None` if it only shrinks.
     pub(crate) why: Option<Preemption>,
 }
 
 impl Held {
-    /// What starts.
     pub(crate) fn new(class: i64, workers: u32, since: Timestamp) -> Self {
         let grows_from = Timestamp::default();
         Self { since, class, workers, keeps: workers, leaving: None, gives_to: None, grows_from }
     }
 }
 
-/// A job of a desk.
+/// A job of a scheduler.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) known: Arc<Known>,
-    /// Counts the jobs of the desk: the order of those of one run that have waited equally long.
+    /// Sequence number in the scheduler. It orders jobs of one run that are of equal age.
     pub(crate) seq: u64,
     pub(crate) state: State,
-    /// Where it is, as far as that is known or guessed.
+    /// The nodes that it runs on, reported or assumed.
     pub(crate) seats: Vec<Seat>,
 }
 
 impl Entry {
-    /// Its place among those of the same priority, when it has waited since then.
+    /// Its rank within its priority, if it has been pending since then.
     pub(crate) fn age(&self, since: Timestamp) -> Age {
         (since, self.known.spec.run, self.seq)
     }
@@ -241,7 +227,7 @@ impl Entry {
         }
     }
 
-    /// Until when what it holds is free again, at the latest, as far as anybody knows.
+    /// The latest time at which its resources are free, if known.
     pub(crate) fn ends_by(&self, now: Timestamp, grace: Duration) -> Option<Timestamp> {
         let held = self.held()?;
         if let Some(since) = held.leaving {

@@ -1,4 +1,4 @@
-//! What is held, summed up wherever a rule looks: by queue and pool, by person, by run, by named limit.
+//! Sums of what is in use, by each key that a rule needs: queue and pool, person, run, concurrency limit.
 
 use std::collections::HashMap;
 
@@ -6,31 +6,31 @@ use crate::amounts::{GPUS, NOTHING, RUNS, Vector, minus, plus, typed};
 use crate::job::Known;
 use crate::tree::Tree;
 
-/// Adding or taking away.
+/// Addition or subtraction.
 type Change = fn(&Vector, &Vector) -> Vector;
 
-/// The sums of what is held.
+/// Sums of what is in use.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ledger {
-    /// By node and pool: what the node and all below it hold by jobs of that pool.
+    /// By node and pool: what jobs of that pool use in the node and below it.
     pub(crate) held: Vec<Vector>,
-    /// By node and pool: what is kept free for the node, as it is guaranteed to it and not lent.
+    /// By node and pool: the unused guarantee of the node that is not lent and so stays reserved.
     keeps: Vec<Vector>,
-    /// By node and pool: the same of the nodes right below it, together.
+    /// By node and pool: the same, summed over the node's children.
     below: Vec<Vector>,
-    /// By pool: what is held of it; of the whole cluster, also what is held of its node groups.
+    /// By pool: what is in use. For the whole cluster, this includes its node groups.
     pub(crate) in_pool: Vec<Vector>,
-    /// By pool: what is kept free in it.
+    /// By pool: what is reserved.
     pub(crate) kept: Vec<Vector>,
     persons: HashMap<(u32, u32, u32), Vector>,
-    /// By project, pool and run, in all and of each person: how many jobs it has there.
+    /// By project, pool and run, in total and per person: number of jobs.
     runs: HashMap<(u32, u32, u128, Option<u32>), u32>,
-    /// By named limit: how many jobs hold it.
+    /// By concurrency limit: number of jobs.
     pub(crate) named: Vec<u32>,
 }
 
 impl Ledger {
-    /// With nothing held.
+    /// An empty ledger.
     pub(crate) fn new(tree: &Tree, named: usize) -> Self {
         let (nodes, pools) = (tree.len(), tree.pools());
         let mut ledger = Self {
@@ -49,7 +49,7 @@ impl Ledger {
         ledger
     }
 
-    /// Makes room for nodes that are new. They have no guarantee.
+    /// Adds entries for new nodes. They have no guarantee.
     pub(crate) fn reach(&mut self, tree: &Tree) {
         let size = tree.len() * tree.pools();
         for sums in [&mut self.held, &mut self.keeps, &mut self.below] {
@@ -57,7 +57,7 @@ impl Ledger {
         }
     }
 
-    /// Works out anew what is kept free for a node, and hands the difference up.
+    /// Recomputes a node's reservation and propagates the difference to its ancestors.
     fn settle(&mut self, tree: &Tree, node: u32, pool: u32) {
         for node in tree.path(node) {
             let at = tree.at(node, pool);
@@ -65,7 +65,8 @@ impl Ledger {
             let mut keeps = self.below[at];
             if !quota.lends {
                 let mut unused = minus(&quota.guarantee, &self.held[at]);
-                // A card of a type is one of all cards, too: what is held of those that it is guaranteed is held of all.
+                // A typed GPU also counts towards all GPUs: what is used of a type's guarantee is used of the
+                // total, too.
                 let guarantee = &quota.guarantee;
                 let all = guarantee[GPUS].max(typed(|kind| guarantee[kind]));
                 let own = guarantee[GPUS].max(typed(|kind| self.held[at][kind].min(guarantee[kind])));
@@ -84,14 +85,15 @@ impl Ledger {
         }
     }
 
-    /// What a job would take of the queues above it: its run is one, unless it has a job in the pool already.
+    /// What a job would add to the queues above it. Its run counts once, only if it has no job in the pool
+    /// yet.
     pub(crate) fn asked(&self, job: &Known, amount: &Vector) -> Vector {
         let mut asked = *amount;
         asked[RUNS] = u64::from(!self.runs.contains_key(&(job.leaf, job.pool, job.spec.run, None)));
         asked
     }
 
-    /// What it would take of its person's cap.
+    /// What it would add to its person's usage.
     pub(crate) fn asked_of_person(&self, job: &Known, amount: &Vector) -> Vector {
         let mut asked = *amount;
         asked[RUNS] =
@@ -99,7 +101,6 @@ impl Ledger {
         asked
     }
 
-    /// A job starts.
     pub(crate) fn add(&mut self, tree: &Tree, job: &Known, amount: &Vector) {
         for name in &job.named {
             self.named[*name as usize] += 1;
@@ -114,7 +115,6 @@ impl Ledger {
         self.apply(tree, job, [&all, &own], plus);
     }
 
-    /// A job has ended.
     pub(crate) fn remove(&mut self, tree: &Tree, job: &Known, amount: &Vector) {
         for name in &job.named {
             self.named[*name as usize] = self.named[*name as usize].saturating_sub(1);
@@ -135,12 +135,12 @@ impl Ledger {
         self.apply(tree, job, [&all, &own], minus);
     }
 
-    /// A job that is there has more workers.
+    /// Adds workers of a running job.
     pub(crate) fn grow(&mut self, tree: &Tree, job: &Known, amount: &Vector) {
         self.apply(tree, job, [amount, amount], plus);
     }
 
-    /// A job that is there has fewer workers.
+    /// Removes workers of a running job.
     pub(crate) fn shrink(&mut self, tree: &Tree, job: &Known, amount: &Vector) {
         self.apply(tree, job, [amount, amount], minus);
     }
@@ -160,33 +160,33 @@ impl Ledger {
         if *person == NOTHING {
             self.persons.remove(&key);
         }
-        // What is kept for a node may change though nothing changed below it.
+        // A node's reservation may change even if nothing below it did.
         for node in tree.path(job.leaf) {
             self.settle(tree, node, job.pool);
         }
     }
 
-    /// What a person's jobs hold in a project.
+    /// What a person's jobs use in a project.
     pub(crate) fn of_person(&self, job: &Known) -> Vector {
         self.persons.get(&(job.leaf, job.pool, job.person)).copied().unwrap_or(NOTHING)
     }
 
-    /// What people's jobs hold, by project, pool and person.
+    /// What persons use, by project, pool and person.
     pub(crate) fn persons(&self) -> impl Iterator<Item = ((u32, u32, u32), &Vector)> {
         self.persons.iter().map(|(key, held)| (*key, held))
     }
 
-    /// What is kept free for a node.
+    /// What is reserved for a node.
     pub(crate) fn keeps_for(&self, at: usize, kind: usize) -> u64 {
         self.keeps[at][kind]
     }
 
-    /// What is kept free for the nodes right below a node.
+    /// What is reserved for a node's children.
     pub(crate) fn kept_below(&self, at: usize, kind: usize) -> u64 {
         self.below[at][kind]
     }
 
-    /// What is kept free in a pool; of the whole cluster, also what is in its node groups.
+    /// What is reserved in a pool. For the whole cluster, this includes its node groups.
     pub(crate) fn kept_in(&self, pool: u32) -> Vector {
         if pool > 0 {
             return self.kept[pool as usize];
@@ -195,7 +195,7 @@ impl Ledger {
     }
 }
 
-/// The pools that a job takes room of: its own, and the whole cluster.
+/// The pools that a job counts against: its own, and the whole cluster.
 pub(crate) fn pools_of(pool: u32) -> impl Iterator<Item = u32> {
     std::iter::once(pool).chain((pool > 0).then_some(0))
 }

@@ -1,12 +1,14 @@
-//! Who starts, who waits and why, who gives back, and when a job would start: the sharing of one cluster.
+//! Admission for one cluster: which jobs start, which stay pending and why, which are preempted, and when a
+//! job would start.
 //!
-//! A [`Desk`] knows the cluster's pools, the tree of queues with what each is guaranteed and may hold, the jobs that wait
-//! and those that hold something. [`Desk::pass`] decides: it goes through what waits in order (priority, then weighted
-//! dominant-resource fairness, then age), lets in whole gangs, names those that have to give back, and says of the others
-//! which rule keeps them. [`Desk::explain`] says the same of one job as data, with the holders by name, and
-//! [`Desk::estimate`] when it may start, by playing the queue with the run times that are known.
+//! A [`Desk`] has the cluster's pools, the queue tree with guarantees and limits, and the pending and running
+//! jobs. [`Desk::pass`] runs a scheduling cycle. It visits pending jobs in order (priority, then weighted
+//! dominant-resource fairness, then age) and admits whole gangs. It also names preemption targets, and the
+//! rule that blocks each remaining job. [`Desk::explain`] says the same of one job as data, with the holders
+//! by name. [`Desk::estimate`] says when it may start, by simulating the queue with known run times.
 //!
-//! Everything is a value: no clock, no randomness but a seed, nothing that waits. `docs/admission.md` has the rules.
+//! Everything is a value: no clock, no randomness but a seed, and nothing blocks. See `docs/admission.md` for
+//! the rules.
 
 mod amounts;
 mod behind;

@@ -1,4 +1,4 @@
-//! When those start that stand in a line of which only so many go on at once: the instances of a task, the jobs of a run.
+//! Start times in a line with limited concurrency: the instances of a task, or the jobs of a run.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,11 +9,12 @@ use cubeloom_domain::waiting::StartEstimate;
 use crate::forecast::{Lasts, summary};
 use crate::random::Random;
 
-/// How often the line is played.
+/// Number of simulations.
 const PLAYS: usize = 101;
 
-/// When it is the turn of those that wait, in their order, where `places` go on at once and some have gone on since then. What
-/// nobody knows the end of keeps its place. `None` of those of which too little is known. The same seed gives the same answer.
+/// When each pending item starts, in order, with `places` slots of which some are in use since then. A
+/// running item of unknown duration keeps its slot. `None` for items without enough data. The same seed gives
+/// the same result.
 #[must_use]
 pub fn turns(
     going: &[(Timestamp, Lasts)],
@@ -50,13 +51,13 @@ mod tests {
         Timestamp(minutes * MINUTE)
     }
 
-    /// It takes so many minutes, always.
+    /// A constant duration, in minutes.
     fn lasts(minutes: u64) -> Lasts {
         let median = Duration::from_secs(minutes * 60);
         Lasts { length: Some(Length { median, spread: 0.0 }), limit: None }
     }
 
-    /// In how many minutes each may start, where that is certain.
+    /// Start times in minutes, where they are certain.
     fn started(found: &[Option<StartEstimate>], now: Timestamp) -> Vec<Option<u64>> {
         let certain = |start: &StartEstimate| {
             assert_eq!(start.p50, start.p90, "lengths without a spread are certain");
@@ -71,7 +72,7 @@ mod tests {
         let going = [(minutes(96), lasts(10)), (minutes(99), lasts(10))];
         let found = turns(&going, &[lasts(10); 5], 2, now, 1);
         assert_eq!(started(&found, now), [Some(6), Some(9), Some(16), Some(19), Some(26)]);
-        // A place that is free is taken at once, and a longer one keeps its place longer.
+        // A free slot is taken at once, and a longer item keeps its slot longer.
         let found = turns(&going[..1], &[lasts(30), lasts(10), lasts(10)], 2, now, 1);
         assert_eq!(started(&found, now), [Some(0), Some(6), Some(16)]);
     }
@@ -84,7 +85,7 @@ mod tests {
         assert_eq!(started(&found, now), [Some(9), Some(19)]);
         let found = turns(&[(minutes(99), lasts(10))], &[unknown, lasts(10)], 1, now, 1);
         assert_eq!(started(&found, now), [Some(9), None]);
-        // But not for longer than it may.
+        // But no longer than its timeout.
         let limited = Lasts { limit: Some(Duration::from_secs(1200)), ..unknown };
         let found = turns(&[(minutes(99), limited)], &[lasts(10)], 1, now, 1);
         assert_eq!(started(&found, now), [Some(19)]);

@@ -1,4 +1,4 @@
-//! How long all of a pipeline takes: its tasks are played again and again, with lengths drawn from what is known of them.
+//! Duration of a whole pipeline: a Monte Carlo simulation of its tasks, with durations drawn from history.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -8,37 +8,37 @@ use crate::forecast::draw;
 use crate::job::Length;
 use crate::random::Random;
 
-/// How often the tasks are played.
+/// Number of simulations.
 const PLAYS: usize = 201;
-/// Instances of all tasks that are drawn in one play: of more, each stands for several.
+/// Maximum number of instances of all tasks in one simulation. Beyond it, each represents several.
 const DRAWN: usize = 2000;
 
-/// A task of a pipeline, as far as it matters for how long all of them take.
+/// A task of a pipeline, as far as the duration depends on it.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The tasks that must have ended, by position.
+    /// Upstream tasks, by index.
     pub needs: Vec<usize>,
-    /// How long each of its instances takes.
+    /// Duration of each instance.
     pub length: Length,
-    /// How many instances it has.
+    /// Number of instances.
     pub instances: usize,
-    /// How many of them go on at the same time.
+    /// Maximum concurrency.
     pub at_once: usize,
-    /// Where there is no place for all that could go on, the higher begins first.
+    /// When capacity is scarce, the higher priority starts first.
     pub priority: i32,
 }
 
 /// Estimated total duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Makespan {
-    /// Half of the plays were shorter.
+    /// Median of the simulations.
     pub p50: Duration,
     /// 90th percentile of the duration.
     pub p90: Duration,
 }
 
-/// How long these steps take from the moment at which the first may start, when none of them waits for room: `at_once`
-/// instances of all steps go side by side at the most. The same seed gives the same answer.
+/// The duration from the moment at which the first step may start, if none waits for capacity. At most
+/// `at_once` instances of all steps run concurrently. The same seed gives the same result.
 #[must_use]
 pub fn makespan(steps: &[Step], at_once: usize, seed: u64) -> Makespan {
     let mut random = Random::new(seed);
@@ -48,30 +48,31 @@ pub fn makespan(steps: &[Step], at_once: usize, seed: u64) -> Makespan {
     Makespan { p50: plays[PLAYS / 2], p90: plays[PLAYS * 9 / 10] }
 }
 
-/// One play: what goes on, and what could.
+/// One simulation.
 struct Play<'s> {
     steps: &'s [Step],
-    /// The steps that need each.
+    /// Downstream steps of each.
     after: Vec<Vec<usize>>,
     parts: Vec<Part>,
-    /// Instances of all steps that may go on beside those that do.
+    /// How many more instances may run.
     room: usize,
-    /// Steps of which an instance could go on, in the order in which they take places: by priority, then as they became ready.
+    /// Steps with an instance to start, in the order in which they take slots: by priority, then by when they
+    /// became ready.
     ready: BTreeSet<(Reverse<i32>, Duration, usize)>,
-    /// What goes on, by its end.
+    /// Running instances, by end.
     running: BinaryHeap<Reverse<(Duration, usize)>>,
     now: Duration,
 }
 
-/// What of a step is done. Of very many instances each that is drawn stands for several: as many as `weight` go side by side, and
-/// that `times` one after the other.
+/// Progress of a step. With very many instances, each drawn one represents several: `weight` of them run
+/// concurrently, and `times` of those one after the other.
 struct Part {
     needs: usize,
     left: usize,
     active: usize,
     places: usize,
     weight: usize,
-    /// What stands for more instances than go side by side takes so many times as long.
+    /// How many times as long an instance takes that represents more than run concurrently.
     times: u32,
     since: Duration,
 }
@@ -117,7 +118,7 @@ impl<'s> Play<'s> {
         }
     }
 
-    /// Those that need it may go on, where it was the last that they needed.
+    /// Releases the downstream steps of which this was the last upstream.
     fn ended(&mut self, at: usize) {
         for after in self.after[at].clone() {
             self.parts[after].needs -= 1;
@@ -127,7 +128,7 @@ impl<'s> Play<'s> {
         }
     }
 
-    /// Begins what has a place: of the run, and of its step. Nothing goes before what stands first.
+    /// Starts what has a slot in both the run and its step. Nothing overtakes the first in line.
     fn begin(&mut self, random: &mut Random) {
         while let Some(first) = self.ready.first().copied() {
             let at = first.2;
@@ -149,7 +150,7 @@ impl<'s> Play<'s> {
 }
 
 impl Part {
-    /// `most` lengths are drawn at the most, and never more than `room` instances go side by side.
+    /// At most `most` durations are drawn, and never more than `room` instances run concurrently.
     fn of(step: &Step, most: usize, room: usize) -> Self {
         let scale = step.instances.div_ceil(most).max(1);
         let side_by_side = step.at_once.min(step.instances).min(room).max(1);
@@ -189,7 +190,7 @@ mod tests {
     fn the_longest_way_through_the_tasks_counts() {
         let steps = [step(&[], 10, 1, 1), step(&[], 3, 1, 1), step(&[0, 1], 5, 1, 1), step(&[1], 20, 1, 1)];
         assert_eq!(minutes(&steps), 23);
-        // In whatever order they are written.
+        // In any order of the steps.
         assert_eq!(minutes(&[step(&[1], 10, 1, 1), step(&[2], 4, 1, 1), step(&[], 1, 1, 1)]), 15);
         assert_eq!(minutes(&[]), 0);
     }
@@ -198,7 +199,7 @@ mod tests {
     fn instances_go_side_by_side_as_far_as_they_may() {
         assert_eq!(minutes(&[step(&[], 10, 8, 8)]), 10);
         assert_eq!(minutes(&[step(&[], 10, 8, 3)]), 30);
-        // Of more than are drawn, the rounds are kept.
+        // With more instances than are drawn, the number of rounds stays the same.
         assert_eq!(minutes(&[step(&[], 10, 8000, 4000)]), 20);
     }
 
@@ -208,14 +209,14 @@ mod tests {
         assert_eq!(with_places(&side_by_side, 3), 10);
         assert_eq!(with_places(&side_by_side, 2), 10);
         assert_eq!(with_places(&side_by_side, 1), 17);
-        // All instances of a step come before the next step, unless it keeps to fewer places.
+        // All instances of a step come before the next step, unless its own concurrency is lower.
         assert_eq!(with_places(&[step(&[], 3, 8, 8), step(&[], 10, 1, 1)], 2), 22);
         assert_eq!(with_places(&[step(&[], 3, 4, 1), step(&[], 10, 1, 1)], 2), 12);
-        // What comes first by its priority keeps others of their places.
+        // A higher priority keeps others from slots.
         let mut urgent = step(&[], 10, 1, 1);
         urgent.priority = 5;
         assert_eq!(with_places(&[step(&[], 3, 4, 4), urgent, step(&[1], 1, 1, 1)], 1), 23);
-        // Of more than are drawn, the rounds are kept.
+        // With more instances than are drawn, the number of rounds stays the same.
         assert_eq!(with_places(&[step(&[], 10, 8000, 8000)], 2000), 40);
         assert_eq!(minutes(&[step(&[], 10, 8000, 1)]), 80_000);
         assert_eq!(with_places(&[step(&[], 10, 8000, 8000)], 2), 40_000);

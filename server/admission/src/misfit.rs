@@ -1,4 +1,5 @@
-//! Of what a job that can never start is made, and the nodes that there are: a sum does not tell why it fits nowhere.
+//! The shape of a job that can never start, and the nodes that exist: a sum does not explain why it fits
+//! nowhere.
 
 use cubeloom_domain::shape::{Misfit, Shape};
 use cubeloom_domain::waiting::WaitRule;
@@ -8,12 +9,13 @@ use crate::desk::Desk;
 use crate::fits::Block;
 use crate::job::Known;
 
-/// What is looked at first, as there is least of it: cards of any type, then cores, then memory.
+/// Examined first, because they are the scarcest: GPUs of any type, then CPU, then memory.
 const SCARCE: [usize; 3] = [GPUS, 0, 1];
 
 impl Desk {
-    /// What the workers ask for and what nodes have, of a resource of which that tells why they never find room. `None` where
-    /// another rule keeps the job, where it is one worker on one node, or where no resource alone is the reason.
+    /// What the workers request and what nodes have, for a resource that explains why the job never fits.
+    /// `None` if another rule blocks the job, if it is one worker on one node, or if no single resource is
+    /// the reason.
     pub(crate) fn misfit(&self, job: &Known, block: &Block) -> Option<Misfit> {
         if block.rule != WaitRule::NeverFits || block.node.is_some() {
             return None;
@@ -33,7 +35,7 @@ impl Desk {
             let is_reason = asked.sum() > has.sum() || !workers.iter().all(fits);
             is_reason.then(|| Misfit { resource: self.kinds.resource(kind), asked, nodes: has })
         };
-        // Types of cards stand behind everything else.
+        // GPU types come after all other resources.
         self.kinds.indices().filter(|kind| *kind > RUNS).chain(SCARCE).find_map(of_kind)
     }
 }

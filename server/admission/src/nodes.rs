@@ -1,9 +1,9 @@
-//! Which nodes have room for the workers of a job, where the cluster tells who is on them: that enough is free in all does
-//! not mean that any worker finds a node.
+//! Which nodes have room for a job's workers, if the cluster reports node usage. Enough free capacity in
+//! total does not mean that any worker finds a node.
 //!
-//! Where workers go, their cluster decides. So a job is kept only where no choice of nodes helps: of the workers of one of its
-//! roles fewer fit, counted node by node, than there are. Those of a job that is not on any node yet are taken to be on the
-//! first ones with room, until it is told where they are.
+//! The cluster places the workers. So a job is kept pending only if no placement works: counted node by node,
+//! fewer workers of one of its roles fit than exist. Workers that are not on a node yet are assumed to be on
+//! the first nodes with room, until the cluster reports where they are.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,52 +18,53 @@ use crate::fits::Block;
 use crate::job::Known;
 use crate::pass::Passing;
 
-/// After how long a job that is on nodes, and that nobody here knows, counts as another's. One that has just ended here leaves its
-/// nodes soon, and one that is there already after a restart is taken up by then.
+/// After this time, an unknown job on nodes counts as foreign usage. A job that has just ended here leaves
+/// its nodes sooner, and after a restart running jobs are restored by then.
 const STRANGER_AFTER: Duration = Duration::from_secs(60);
 
-/// A node, and who is on it.
+/// A node and its usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeRoom {
-    /// The node groups that it is of.
+    /// Its node groups.
     pub groups: Vec<String>,
     /// Allocatable resources.
     pub has: Ask,
-    /// What those take of it that are no jobs of this desk.
+    /// What others than this scheduler's jobs use of it.
     pub others: Ask,
-    /// What jobs take of it, by the keys of their attempts. A job that nobody here has known for a minute is another's.
+    /// What jobs use of it, by the keys of their attempts. A job that has been unknown for a minute counts as
+    /// foreign usage.
     pub ours: Vec<(String, Ask)>,
 }
 
-/// What a job takes of a node.
+/// What a job uses of a node.
 pub(crate) type Seat = (u32, Vector);
 
-/// The nodes of a cluster. There are none where it does not tell who is on them.
+/// The nodes of a cluster. Empty if it does not report their usage.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nodes {
     told: Arc<Vec<NodeRoom>>,
-    /// By node: the pools that it is of, beside the whole cluster.
+    /// By node: its pools, besides the whole cluster.
     pools: Vec<Vec<u32>>,
-    /// By node: what it has.
+    /// By node: its allocatable resources.
     has: Vec<Vector>,
-    /// By node: what others leave of it.
+    /// By node: what foreign usage leaves.
     left: Vec<Vector>,
-    /// By node: what of that no job takes.
+    /// By node: what is free of that.
     free: Vec<Vector>,
-    /// By pool: what others take of it.
+    /// By pool: foreign usage.
     pub(crate) others: Vec<Vector>,
-    /// Jobs that are on nodes and that nobody here knows, since when; and those of them that count as others.
+    /// Unknown jobs on nodes, since when; and those of them that count as foreign usage.
     unknown_since: HashMap<String, Timestamp>,
     strangers: HashSet<String>,
 }
 
 impl Nodes {
-    /// Whether sums over all nodes do not tell whether a worker fits.
+    /// Whether sums over all nodes do not decide if a worker fits.
     pub(crate) fn matter(&self) -> bool {
         self.told.len() > 1
     }
 
-    /// Whether it is of no use to look for nodes for so many workers of each shape.
+    /// Whether no nodes can exist for this many workers of each shape.
     pub(crate) fn lack(
         &self,
         room: &[Vector],
@@ -87,12 +88,12 @@ impl Nodes {
         (0..self.told.len()).filter(move |node| pool == 0 || self.pools[*node].contains(&pool))
     }
 
-    /// What each node of a pool has.
+    /// The allocatable resources of each node of a pool.
     pub(crate) fn of_pool(&self, pool: u32) -> impl Iterator<Item = &Vector> {
         self.of(pool).map(|node| &self.has[node])
     }
 
-    /// Puts workers on the first nodes with room for them, of those of a pool, as far as there is any.
+    /// Puts workers on the first nodes of a pool with room for them, as far as there are any.
     fn put(&self, room: &mut [Vector], pool: u32, shapes: impl Iterator<Item = (Vector, u32)>) -> Vec<Seat> {
         let mut seats = Vec::new();
         for (shape, count) in shapes {
@@ -114,7 +115,7 @@ impl Nodes {
     }
 }
 
-/// What a job takes is free. A node that is not told any more is nowhere.
+/// Frees what a job uses. A node that is no longer reported is ignored.
 pub(crate) fn add(free: &mut [Vector], seats: &[Seat]) {
     for (node, taken) in seats {
         if let Some(free) = free.get_mut(*node as usize) {
@@ -123,7 +124,7 @@ pub(crate) fn add(free: &mut [Vector], seats: &[Seat]) {
     }
 }
 
-/// What a job takes is free no more.
+/// Takes what a job uses.
 fn take(free: &mut [Vector], seats: &[Seat]) {
     for (node, taken) in seats {
         if let Some(free) = free.get_mut(*node as usize) {
@@ -138,8 +139,9 @@ fn fit(shape: &Vector, room: &Vector) -> u64 {
 }
 
 impl Desk {
-    /// What each node has, and who is on it; none where the cluster does not tell. What is asked for is compared with it from
-    /// now on, also in the sums: what others take is not free. True when it is something else than before.
+    /// Sets each node's resources and usage; empty if the cluster does not report them. Requests are compared
+    /// with them from now on. The sums use them, too: foreign usage is not free. Returns true when anything
+    /// has changed.
     pub fn set_nodes(&mut self, told: Vec<NodeRoom>, now: Timestamp) -> bool {
         let same = *self.nodes.told == told;
         if !same {
@@ -158,7 +160,7 @@ impl Desk {
         true
     }
 
-    /// Notes which jobs of those that are told nobody here knows. True when others than before count as strangers.
+    /// Records which reported jobs are unknown. Returns true when the set of foreign jobs has changed.
     fn note_strangers(&mut self, now: Timestamp) -> bool {
         let told = Arc::clone(&self.nodes.told);
         let mut unknown: HashSet<&str> =
@@ -179,13 +181,13 @@ impl Desk {
         changed
     }
 
-    /// Counts what the nodes have: after they, the pools or the resources have changed.
+    /// Recounts the nodes' resources after they, the pools or the resources have changed.
     pub(crate) fn count_nodes(&mut self) {
         let (kinds, whole) = (&self.kinds, &self.pools[0].capacity);
         let has = |node: &NodeRoom| {
             let mut has = kinds.vector(&node.has);
             for kind in 0..KINDS {
-                // What has no bound in all has none on a node: nobody counts it.
+                // A resource that is unbounded in total is unbounded on a node: it is not counted.
                 if matches!(kind, PODS | RUNS) || whole[kind] == u64::MAX {
                     has[kind] = u64::MAX;
                 }
@@ -221,7 +223,7 @@ impl Desk {
         self.nodes = Nodes { told, others: sums, unknown_since, strangers, ..nodes };
     }
 
-    /// Finds out anew where all jobs are that hold something.
+    /// Recomputes the nodes of all running jobs.
     pub(crate) fn seat_all(&mut self) {
         let mut nodes = std::mem::take(&mut self.nodes);
         nodes.free.clone_from(&nodes.left);
@@ -232,7 +234,7 @@ impl Desk {
                 known.entry(key).or_default().push((node, self.kinds.vector(taken)));
             }
         }
-        // First those of whom it is known.
+        // First the jobs with reported nodes.
         let mut unknown = Vec::new();
         for job in self.held.clone() {
             let Some((entry, held)) = self.jobs_mut(job) else { continue };
@@ -240,7 +242,8 @@ impl Desk {
                 unknown.push(job);
                 continue;
             };
-            // Workers that its scheduler has lent it, and takes back when others need the place, are not its own.
+            // Workers lent by its cluster's scheduler, which reclaims them when others need the capacity, are
+            // not the job's own.
             let mut own = entry.known.with(held.workers);
             let own = told.into_iter().map(|(node, taken)| {
                 let taken = std::array::from_fn(|kind| taken[kind].min(own[kind]));
@@ -259,11 +262,11 @@ impl Desk {
         }
     }
 
-    /// A job holds something now.
+    /// Places a job that starts.
     pub(crate) fn seat(&mut self, job: JobId) {
         let mut nodes = std::mem::take(&mut self.nodes);
         if let Some((entry, held)) = self.jobs_mut(job) {
-            // Where it was before may not be told any more.
+            // Its earlier nodes may no longer be reported.
             entry.seats.clear();
             if nodes.matter() {
                 let known = &entry.known;
@@ -275,7 +278,7 @@ impl Desk {
         self.nodes = nodes;
     }
 
-    /// A job that holds something holds another amount now.
+    /// Places a job whose amounts have changed.
     pub(crate) fn seat_anew(&mut self, job: JobId) {
         if let Some((entry, _)) = self.jobs_mut(job) {
             let seats = std::mem::take(&mut entry.seats);
@@ -284,44 +287,44 @@ impl Desk {
         }
     }
 
-    /// A job has left the nodes where it was.
+    /// Frees a job's nodes.
     pub(crate) fn unseat(&mut self, seats: &[Seat]) {
         add(&mut self.nodes.free, seats);
     }
 
-    /// Why its workers can never be placed, whoever goes.
+    /// Why its workers can never be placed, even if all other jobs end.
     pub(crate) fn never_placed(&self, job: &Known) -> Option<Block> {
         let lacks = self.nodes.lack(&self.nodes.has, job.pool, job.shapes(job.min()));
-        // Of nothing is there too little in all.
+        // In total, no resource is scarce.
         lacks.then(|| Block { kind: RUNS, ..Block::new(WaitRule::NeverFits, job.pool) })
     }
 }
 
-/// What a pass knows of the nodes.
+/// What a cycle knows of the nodes.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// By node: what is free; `None` until somebody wants to know.
+    /// By node: what is free. `None` until it is computed.
     free: Option<Vec<Vector>>,
-    /// Workers for which that is too little, with their pool: it only becomes less.
+    /// Workers, with their pool, for which that is too little. Free capacity only shrinks in a cycle.
     lacking: HashSet<(u32, Shapes)>,
-    /// By node: what is free when those have gone that are leaving already; `None` until somebody wants to know.
+    /// By node: what is free once leaving jobs are gone. `None` until it is computed.
     left: Option<Vec<Vector>>,
-    /// Jobs that give something back, and that have left there.
+    /// Leaving jobs that are already subtracted there.
     gone: HashSet<JobId>,
-    /// Where those workers are taken to be that this pass has placed, or for whom others go: what they take is not left.
+    /// Assumed nodes of the workers that this cycle places or reserves for: what they use is not free.
     placed: HashMap<JobId, Vec<Seat>>,
 }
 
 type Shapes = Vec<(Vector, u32)>;
 
 impl Passing<'_> {
-    /// Whether a job's workers could not be placed even if no job were there: what others have must become free.
+    /// Whether a job's workers could not be placed even if no job ran: foreign usage must shrink.
     pub(crate) fn waits_for_others(&self, known: &Known) -> bool {
         let nodes = &self.desk.nodes;
         nodes.lack(&nodes.left, known.pool, known.shapes(known.min()))
     }
 
-    /// Whether such workers might be placed now.
+    /// Whether such workers might fit now.
     pub(crate) fn has_nodes_for(
         &mut self,
         known: &Known,
@@ -342,23 +345,22 @@ impl Passing<'_> {
         !lacks
     }
 
-    /// Whether such workers might be placed when all have gone that give something back, or are leaving already, beside those
-    /// that this pass has placed and those for whom others go. Those that only give some workers are taken as gone: which ones
-    /// they give is not known.
+    /// Whether such workers might fit once all leaving jobs are gone, besides those that this cycle places or
+    /// reserves for. Jobs that only shrink count as gone, because which workers they remove is unknown.
     pub(crate) fn finds_nodes(&mut self, known: &Known) -> bool {
         let nodes = &self.desk.nodes;
         let lacks = |left: &[Vector]| nodes.lack(left, known.pool, known.shapes(known.min()));
         !nodes.matter() || !self.afterwards(lacks)
     }
 
-    /// Keeps nodes for a job for which others go.
+    /// Reserves nodes for a job with preemption targets.
     pub(crate) fn keep_nodes(&mut self, job: JobId, known: &Known) {
         let nodes = &self.desk.nodes;
         if !nodes.matter() {
             return;
         }
         let mut left = self.places.left.take().unwrap_or_else(|| self.left_by_those_who_leave());
-        // Nobody takes back any more that they go.
+        // These preemptions are final now.
         let given: Vec<(JobId, &[Seat])> = self.given().collect();
         given.iter().for_each(|(_, seats)| add(&mut left, seats));
         let gone: Vec<JobId> = given.into_iter().map(|(giver, _)| giver).collect();
@@ -368,10 +370,10 @@ impl Passing<'_> {
         self.places.left = Some(left);
     }
 
-    /// Looks at what is left on each node when all have gone that are told to.
+    /// Evaluates what is free on each node once all leaving jobs are gone.
     fn afterwards<T>(&mut self, look: impl FnOnce(&[Vector]) -> T) -> T {
         let mut left = self.places.left.take().unwrap_or_else(|| self.left_by_those_who_leave());
-        // A few nodes of many: they are put back afterwards.
+        // Few of many nodes change: restore them afterwards.
         let mut before = Vec::new();
         for (_, seats) in self.given() {
             before.extend(seats.iter().filter_map(|(node, _)| Some((*node, *left.get(*node as usize)?))));
@@ -385,13 +387,13 @@ impl Passing<'_> {
         found
     }
 
-    /// Where those are that give something back, and have not left yet.
+    /// The nodes of jobs that are preempted or shrunk and have not left yet.
     fn given(&self) -> impl Iterator<Item = (JobId, &[Seat])> {
         let stays = self.keeps.iter().filter(|(job, _)| !self.places.gone.contains(job));
         stays.filter_map(|(job, keeps)| {
             let entry = self.desk.entry(*job)?;
             let Some(held) = entry.held() else {
-                // It has not even begun.
+                // It has not even started.
                 let placed = self.places.placed.get(job).filter(|_| keeps.is_none())?;
                 return Some((*job, placed.as_slice()));
             };
@@ -401,7 +403,7 @@ impl Passing<'_> {
         })
     }
 
-    /// What is free on each node when those have gone that are leaving, or are taken as ended.
+    /// What is free on each node once jobs that are leaving, or are treated as ended, are gone.
     fn left_by_those_who_leave(&self) -> Vec<Vector> {
         let desk = self.desk;
         let mut free = desk.nodes.free.clone();
@@ -418,7 +420,7 @@ impl Passing<'_> {
         free
     }
 
-    /// Workers of a job are placed.
+    /// Places workers of a job.
     pub(crate) fn place(&mut self, job: JobId, known: &Known, shapes: impl Iterator<Item = (Vector, u32)>) {
         let desk = self.desk;
         if desk.nodes.matter() {
@@ -428,13 +430,13 @@ impl Passing<'_> {
         }
     }
 
-    /// A job does not begin after all, and nobody goes for it. Who was looked at meanwhile waits for the next pass.
+    /// Undoes a job's start and its preemptions. Jobs that were evaluated meanwhile wait for the next cycle.
     pub(crate) fn leave_nodes(&mut self, job: JobId) {
         let seats = self.places.placed.remove(&job).unwrap_or_default();
         self.places.left.iter_mut().for_each(|left| add(left, &seats));
     }
 
-    /// What is free on each node, without the jobs that are taken as ended.
+    /// What is free on each node, without the jobs treated as ended.
     pub(crate) fn free_nodes(&mut self) -> &mut Vec<Vector> {
         let (desk, gone) = (self.desk, &self.gone);
         self.places.free.get_or_insert_with(|| {

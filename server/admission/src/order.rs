@@ -1,7 +1,8 @@
-//! The order of what waits: priority with age, then the share of its queue, then age.
+//! The order of pending jobs: priority with aging, then the share of the queue, then age.
 //!
-//! A lane is what waits of one project for one pool. Above the lanes are the queues, of each pool a tree: every node knows
-//! which of those below it comes first, so that the next job is found by going down, and a start changes one path only.
+//! A lane has the pending jobs of one project for one pool. Above the lanes is a tree of queues per pool.
+//! Each node knows its first child, so the next job is found by going down, and a start changes only one
+//! path.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, btree_set};
@@ -14,39 +15,39 @@ use crate::desk::{Desk, JobId};
 use crate::job::{Entry, Spec, State};
 use crate::ledger::Ledger;
 
-/// Since when a job waits; of those that have waited equally long, its run and its number in it. The first two are the same on
-/// every server.
+/// Since when a job is pending, its run, and its sequence number in the scheduler. The first two are the same
+/// on every replica.
 pub(crate) type Age = (Timestamp, u128, u64);
 
-/// What waits in a lane, by priority.
+/// The pending jobs of a lane, by priority.
 pub(crate) type Lane = BTreeMap<Reverse<i32>, BTreeSet<(Age, JobId)>>;
 
-/// The priority with what waiting has added, the share of the queue, the age.
+/// Priority with aging, share of the queue, age.
 type Rank = (Reverse<i64>, u64, Age);
 
-/// A job at its turn.
+/// The next job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     pub(crate) job: JobId,
     lane: (u32, u32),
 }
 
-/// What waits with one priority, from where the walk is.
+/// Pending jobs of one priority, from the walk's position.
 type List<'d> = Peekable<btree_set::Iter<'d, (Age, JobId)>>;
 
 struct Cursor<'d> {
     /// By priority.
     lists: Vec<(i32, List<'d>)>,
-    /// How many of its jobs were looked at and left waiting.
+    /// How many of its jobs were left pending.
     left: u32,
 }
 
-/// A walk over what waits.
+/// A walk over the pending jobs.
 pub(crate) struct Walk<'d> {
     desk: &'d Desk,
     now: Timestamp,
     lanes: HashMap<(u32, u32), Cursor<'d>>,
-    /// By node and pool: what is right below it, in order. The nodes at the top are below one more.
+    /// By node and pool: the children, in order. The top-level nodes are children of an extra node.
     below: Vec<BTreeSet<(Rank, u32)>>,
     ranks: Vec<Option<Rank>>,
 }
@@ -69,7 +70,7 @@ impl<'d> Walk<'d> {
         walk
     }
 
-    /// The next job, if there is one. It stays the next until [`Self::pass_over`].
+    /// The next job. It stays the next until [`Self::pass_over`].
     pub(crate) fn next(&mut self) -> Option<Turn> {
         let pools = self.desk.tree.pools() as u32;
         let root = self.desk.tree.len() as u32;
@@ -85,8 +86,8 @@ impl<'d> Walk<'d> {
         Some(Turn { job: *job, lane: (node, pool) })
     }
 
-    /// Goes on behind a job. `skips` says of the ones behind it whether they need not be looked at; of one that was `left`
-    /// waiting, its lane is given up after so many of them.
+    /// Advances past a job. `skips` says which of the jobs behind it can be skipped. After this many jobs
+    /// were `left` pending, the lane is dropped.
     pub(crate) fn pass_over(
         &mut self,
         turn: Turn,
@@ -117,7 +118,7 @@ impl<'d> Walk<'d> {
         node as usize * self.desk.tree.pools() + pool as usize
     }
 
-    /// Puts a lane, and the queues above it, where they belong now.
+    /// Updates the position of a lane and of the queues above it.
     fn refresh(&mut self, (leaf, pool): (u32, u32), ledger: &Ledger) {
         let desk = self.desk;
         let mut first = self
@@ -145,7 +146,7 @@ impl<'d> Walk<'d> {
 
 type First = (Reverse<i64>, Age);
 
-/// The first job of a lane: the list that it is in, and its rank without the share.
+/// The first job of a lane: its list, and its rank without the share.
 fn best(cursor: &mut Cursor<'_>, now: Timestamp, desk: &Desk) -> Option<(usize, First)> {
     let lists = cursor.lists.iter_mut().enumerate();
     let firsts = lists.filter_map(|(at, (priority, jobs))| {
@@ -156,7 +157,7 @@ fn best(cursor: &mut Cursor<'_>, now: Timestamp, desk: &Desk) -> Option<(usize, 
 }
 
 impl Desk {
-    /// A job that waits asks for something else by now, of the same pool and with the same priority: it keeps its place.
+    /// Replaces the request of a pending job. Pool and priority stay the same, and so does its position.
     pub fn ask_for(&mut self, job: JobId, spec: Spec) {
         let known = self.know(spec);
         if let Some(entry @ Entry { state: State::Waiting { .. }, .. }) = self.entry_mut(job)
@@ -167,20 +168,20 @@ impl Desk {
         }
     }
 
-    /// The jobs that a pass looks at first, so many at most of each project, pool and priority.
+    /// The jobs that a cycle visits first, at most this many per project, pool and priority.
     pub fn next(&self, most: usize) -> impl Iterator<Item = JobId> {
         let lists = self.lanes.values().flat_map(BTreeMap::values);
         lists.flat_map(move |jobs| jobs.iter().take(most).map(|(_, job)| *job))
     }
 
-    /// The priority of a job with what its waiting has added: one for each `aging`.
+    /// A job's priority with aging: one level for each `aging` interval.
     pub(crate) fn class(&self, priority: i32, since: Timestamp, now: Timestamp) -> i64 {
         let step = self.settings.aging.as_micros().max(1);
         i64::from(priority) + i64::try_from(now.since(since).as_micros() / step).unwrap_or(i64::MAX / 2)
     }
 
-    /// The dominant share of a queue in a pool, by its weight: the largest part that it holds of any resource, what it held
-    /// lately included.
+    /// Weighted dominant share of a queue in a pool: its largest part of any resource, including recent
+    /// usage.
     pub(crate) fn share(&self, ledger: &Ledger, node: u32, pool: u32, now: Timestamp) -> f64 {
         let at = self.tree.at(node, pool);
         let capacity = &self.pools[pool as usize].capacity;
@@ -188,7 +189,7 @@ impl Desk {
         let (past, fades) = self.past(at, now);
         let parts = (0..KINDS).filter(|kind| !matches!(*kind, PODS | RUNS) && capacity[*kind] > 0);
         let part = |kind: usize| {
-            // The average of the window, as it is now with what is held since the last change.
+            // The moving average, updated with what is in use since the last change.
             let lately = past[kind] * fades + held[kind] as f64 * (1.0 - fades);
             (held[kind] as f64 + lately) / capacity[kind] as f64
         };

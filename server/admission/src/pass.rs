@@ -1,4 +1,4 @@
-//! One pass: what starts, what gives back, what waits and why.
+//! One scheduling cycle: what starts, what is preempted, what stays pending and why.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,54 +15,48 @@ use crate::nodes::Places;
 use crate::order::{Turn, Walk};
 use crate::scattered::Scattered;
 
-/// How many jobs of a lane one pass leaves waiting before it goes on with the others, and how many when it has left many.
+/// How many jobs of a lane one cycle leaves pending before it skips the rest, and how many once it has left
+/// many.
 const LOOKS: u32 = 256;
 const LOOKS_LATER: u32 = 2;
 const MANY: usize = 1024;
 
-/// A job that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// Which.
     pub job: JobId,
-    /// Its elastic workers.
     pub workers: u32,
 }
 
 /// Why a whole job is preempted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Preemption {
-    /// It uses what is guaranteed to the queue of the other.
+    /// It uses another queue's guarantee.
     Reclaimed,
-    /// The other has a higher priority, of a class that preempts.
+    /// The other job has a higher priority, of a class that preempts.
     Outranked,
 }
 
-/// A job that gives back.
+/// A preemption target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Victim {
-    /// It keeps only so many of its elastic workers.
+    /// It shrinks to this many elastic workers.
     Workers {
-        /// Which.
         job: JobId,
-        /// Count.
         keeps: u32,
-        /// For whom.
+        /// The job that preempts it.
         by: JobId,
     },
-    /// It stops, and waits again.
+    /// It stops and is pending again.
     Whole {
-        /// Which.
         job: JobId,
-        /// For whom.
+        /// The job that preempts it.
         by: JobId,
-        /// Why.
         why: Preemption,
     },
 }
 
 impl Victim {
-    /// The job that gives back.
+    /// The preempted job.
     #[must_use]
     pub fn job(&self) -> JobId {
         match self {
@@ -71,63 +65,64 @@ impl Victim {
     }
 }
 
-/// What a pass has decided.
+/// The decisions of a cycle.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pass {
-    /// These start.
     pub starts: Vec<Start>,
-    /// These, which run, get so many elastic workers.
+    /// Running jobs that grow to this many elastic workers.
     pub grows: Vec<Start>,
-    /// These give back.
+    /// Preemption targets.
     pub victims: Vec<Victim>,
-    /// Those that were looked at and wait, in order.
+    /// Jobs that stay pending, in order, of those visited.
     pub waits: Vec<(JobId, Block)>,
-    /// Whether another pass could start more.
+    /// Whether another cycle could start more.
     pub more: bool,
-    /// When time alone may change something.
+    /// When the passage of time alone may change the result.
     pub again: Option<Timestamp>,
 }
 
-/// A pass while it is made.
+/// A cycle in progress.
 pub(crate) struct Passing<'d> {
     pub(crate) desk: &'d Desk,
     pub(crate) now: Timestamp,
-    /// What is held now.
+    /// What is in use now.
     pub(crate) present: Ledger,
-    /// What is held when those have gone that were told to, and those are there for whom they were.
+    /// What is in use once preempted jobs are gone and the jobs that preempt them run.
     pub(crate) future: Ledger,
-    /// What is held now and what is kept for those for whom others are on their way out. None while there are none.
+    /// What is in use now plus reservations. `None` without reservations.
     pub(crate) promised: Option<Ledger>,
-    /// Jobs that are taken as ended.
+    /// Jobs treated as ended.
     pub(crate) gone: HashSet<JobId>,
     pub(crate) heads: Vec<Head>,
     pub(crate) begun: Vec<(JobId, u32)>,
     pub(crate) out: Pass,
-    /// What jobs keep that give back in this pass.
+    /// What jobs keep that this cycle preempts or shrinks.
     pub(crate) keeps: HashMap<JobId, Option<u32>>,
-    /// Jobs that hold something, in the order in which they give back.
+    /// Running jobs, in the order of preemption.
     pub(crate) givers: Option<Vec<JobId>>,
-    /// How often a search for those that give back may still be made.
+    /// How many more searches for preemption targets are allowed.
     pub(crate) searches: u32,
-    /// Where and of what a person is at the cap, and names that are at their limit.
+    /// Where and for which resource a person has reached the cap, and exhausted concurrency limits.
     capped: HashSet<(u32, u32, u32, usize)>,
     full: HashSet<u32>,
     pub(crate) claimed: Vec<JobId>,
-    /// Those of them for which there is enough, but on no nodes: at most one of each pool, as what is kept lies idle.
+    /// Jobs with enough capacity in total, but on no nodes. At most one per pool, because reserved capacity
+    /// is idle.
     pub(crate) scattered: Vec<Scattered<'d>>,
-    /// Jobs of other servers for which there is room now.
+    /// Jobs of other replicas that fit now.
     pub(crate) kept_for: Vec<JobId>,
-    /// How many jobs held each named limit before.
+    /// Use of each concurrency limit before the cycle.
     pub(crate) named_before: Vec<u32>,
-    /// Those of earlier claims that were decided before the others.
+    /// Jobs with earlier reservations, which are decided before the others.
     settled: HashSet<JobId>,
     pub(crate) places: Places,
-    /// While elastic jobs get more workers: those that have got some. Only borrowed workers of others are given back for them.
+    /// Set during scale-up: the elastic jobs that have grown. Only other jobs' borrowed workers are reclaimed
+    /// for them.
     pub(crate) growing: Option<HashSet<JobId>>,
 }
 
 impl Desk {
-    /// Decides what starts and what gives back, and takes it as done: at most so many start.
+    /// Runs a scheduling cycle and applies its decisions. At most `most` jobs start.
     pub fn pass(&mut self, now: Timestamp, most: usize) -> Pass {
         self.remember(now);
         let passing = Passing::new(self, now, &[]).run(most, None);
@@ -148,7 +143,7 @@ impl Desk {
         for grown in &pass.grows {
             self.resized(grown.job, grown.workers, now);
         }
-        // What others went for stays kept until its server has started it.
+        // A reservation lasts until the job's own replica has started it.
         let still: Vec<JobId> = kept_for.into_iter().filter(|job| self.claims.contains(job)).collect();
         self.claims = claimed
             .into_iter()
@@ -160,7 +155,7 @@ impl Desk {
 }
 
 impl<'d> Passing<'d> {
-    /// Over a desk, as if `gone` had ended.
+    /// A cycle over a scheduler, as if `gone` had ended.
     pub(crate) fn new(desk: &'d Desk, now: Timestamp, gone: &[JobId]) -> Self {
         let mut present = desk.ledger.clone();
         for job in gone {
@@ -210,7 +205,7 @@ impl<'d> Passing<'d> {
         }
     }
 
-    /// Goes through what waits; until it has decided about one job, if that is all that is wanted.
+    /// Visits pending jobs in order. With `only`, it stops after that job.
     pub(crate) fn run(mut self, most: usize, only: Option<JobId>) -> Self {
         for job in self.desk.claims.clone() {
             if self.out.starts.len() < most && self.decide(job).is_ok() {
@@ -256,12 +251,12 @@ impl<'d> Passing<'d> {
                         | WaitRule::Apart
                 )
         });
-        // A person's jobs must not keep away those of others in the same project.
+        // One person's jobs must not block those of others in the same project.
         let left = left.filter(|_| !personal);
         walk.pass_over(turn, &self.future, left, |job| only != Some(job) && self.is_shut_out(job));
     }
 
-    /// Whether a job need not be looked at, as one before it waits for the same and has closed it.
+    /// Whether a job can be skipped, because an earlier job is blocked on the same thing.
     fn is_shut_out(&self, job: JobId) -> bool {
         let Some(entry) = self.desk.entry(job) else { return true };
         let known = &entry.known;
@@ -271,14 +266,14 @@ impl<'d> Passing<'d> {
         self.is_at_a_cap(known, |kind| known.fixed[kind] > 0 || known.each[kind] > 0)
     }
 
-    /// Whether a job waits at the cap of the same person for something that this one takes.
+    /// Whether a job is pending at the cap of the same person, for something that this one takes.
     pub(crate) fn is_at_a_cap(&self, known: &Known, takes: impl Fn(usize) -> bool) -> bool {
         let at = |kind: usize| (known.leaf, known.pool, known.person, kind);
         !self.capped.is_empty()
             && self.desk.kinds.indices().any(|kind| takes(kind) && self.capped.contains(&at(kind)))
     }
 
-    /// Decides about the next job in order: it starts, or others go for it, or it waits.
+    /// Decides about the next job in order: it starts, preempts others, or stays pending.
     fn decide(&mut self, job: JobId) -> Result<(), Block> {
         let Some(entry) = self.desk.entry(job) else { return Ok(()) };
         let State::Waiting { cool_until, .. } = &entry.state else { return Ok(()) };
@@ -298,7 +293,7 @@ impl<'d> Passing<'d> {
             return Err(Block::new(WaitRule::Scattered, known.pool));
         }
         self.enter(job, known)?;
-        // There is room for it; whether already now, and where its workers would be, are other questions.
+        // It fits. Whether it fits now, and on which nodes, are separate questions.
         if is_scattered {
             self.keep_until_it_finds_nodes(job, known);
             self.out.waits.push((job, Block::new(WaitRule::Scattered, known.pool)));
@@ -326,7 +321,7 @@ impl<'d> Passing<'d> {
         Ok(())
     }
 
-    /// Why a job does not start, whatever room there is.
+    /// Why a job does not start, regardless of capacity.
     fn refused(&mut self, job: JobId, known: &Known, cool_until: Option<Timestamp>) -> Option<Block> {
         if let Some(block) = self.desk.never(known) {
             return Some(block);
@@ -346,15 +341,15 @@ impl<'d> Passing<'d> {
             }
             return Some(block);
         }
-        // Nothing is kept for it: nobody knows when its cards are whole again.
+        // Nothing is reserved for it: when its GPUs recover is unknown.
         self.desk.faulty_block(job, known)
     }
 
-    /// Takes a job into account: there is room, or others go for it.
+    /// Accounts for a job: it fits, or others are preempted for it.
     fn enter(&mut self, job: JobId, known: &Known) -> Result<(), Block> {
         let (block, ahead) = match self.take_in_future(known) {
             Ok(()) => {
-                // As it was without the job.
+                // Restore the state without the job.
                 self.forget(known);
                 (None, self.held_back(job, known))
             }
@@ -383,7 +378,7 @@ impl<'d> Passing<'d> {
         self.future.remove(&self.desk.tree, known, &known.least());
     }
 
-    /// A job of the same run with which this one must not share the node.
+    /// A job of the same run that must not share the node with this one.
     fn kept_apart(&self, known: &Known) -> Option<JobId> {
         let own = known.spec.apart?;
         let run = known.spec.run;
@@ -399,22 +394,23 @@ impl<'d> Passing<'d> {
         self.out.again = Some(self.out.again.map_or(at, |known| known.min(at)));
     }
 
-    /// Whether a job would hold more than its project is guaranteed.
+    /// Whether a job would use more than its project's guarantee.
     fn borrows(&self, known: &Known) -> bool {
         !self.entitled(known).contains(&known.leaf)
     }
 
-    /// The queues, from the job's up, that hold no more than they are guaranteed also with the job.
+    /// The queues, from the job's up, that stay within their guarantee with the job.
     pub(crate) fn entitled(&self, known: &Known) -> Vec<u32> {
         self.desk.tree.path(known.leaf).filter(|node| self.is_entitled(known, *node)).collect()
     }
 
-    /// Whether a queue above a job holds no more than it is guaranteed also with the job, of what its guarantee names.
+    /// Whether a queue above a job stays within its guarantee with the job, for the resources that the
+    /// guarantee names.
     pub(crate) fn is_entitled(&self, known: &Known, node: u32) -> bool {
         self.is_entitled_to(known, &known.least(), node)
     }
 
-    /// The same with an amount that the job is to have beside what it has.
+    /// The same for an additional amount of a job.
     pub(crate) fn is_entitled_to(&self, known: &Known, amount: &Vector, node: u32) -> bool {
         let guarantee = &self.desk.tree.quota(node, known.pool).guarantee;
         let mut named =
@@ -422,12 +418,12 @@ impl<'d> Passing<'d> {
         named.peek().is_some() && named.all(|kind| self.is_within(known, amount, node, kind))
     }
 
-    /// Whether a queue above a job holds no more than it is guaranteed also with an amount for the job; what it must keep free for
-    /// others below it counts as held. Cards of types that are guaranteed are guaranteed as cards of any type, too.
+    /// Whether a queue above a job stays within its guarantee with this amount. What the queue must reserve
+    /// for its descendants counts as used. A guarantee of a GPU type also counts as one of GPUs of any type.
     pub(crate) fn is_within(&self, known: &Known, amount: &Vector, node: u32, kind: usize) -> bool {
         let guarantee = &self.desk.tree.quota(node, known.pool).guarantee;
         let is_typed = kind == GPUS && typed(|kind| amount[kind].min(guarantee[kind])) >= amount[GPUS];
-        // A card may be of several: of those that are more exact than what is guaranteed nothing is said.
+        // A GPU may count as several types. Types narrower than the guaranteed ones do not matter.
         let mut types = TYPES.filter(|kind| amount[*kind] > 0 && guarantee[*kind] > 0);
         self.keeps_within(known, amount[kind], node, kind)
             || is_typed && types.all(|kind| self.keeps_within(known, amount[kind], node, kind))
@@ -443,7 +439,7 @@ impl<'d> Passing<'d> {
         held.saturating_add(amount).saturating_add(kept) <= tree.quota(node, known.pool).guarantee[kind]
     }
 
-    /// Notes that a job waits, and what that means for those behind it.
+    /// Records that a job stays pending, and the consequences for the jobs behind it.
     fn leave_waiting(&mut self, job: JobId, block: Block) {
         let Some(entry) = self.desk.entry(job) else { return };
         let known = &entry.known;
@@ -469,7 +465,7 @@ impl<'d> Passing<'d> {
             | WaitRule::Apart
             | WaitRule::Faulty
             | WaitRule::NeverFits
-            // Not the desk's: what waits for these is on no desk.
+            // These rules apply outside the scheduler, which never sees such jobs.
             | WaitRule::TaskParallelism
             | WaitRule::PipelineParallelism => return,
         };

@@ -1,5 +1,4 @@
-//! What queues held lately, which counts in their shares: of each the average of what it held, each moment weighing half of one
-//! a half-life later.
+//! Recent usage of queues, which counts in their shares: an exponentially weighted average with a half-life.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::Queue;
@@ -8,42 +7,39 @@ use crate::amounts::{GPUS, KINDS};
 use crate::desk::Desk;
 use crate::tree::Tree;
 
-/// What queues held lately.
+/// Recent usage of queues.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
-    /// By node and pool: the average, as it was at `at`.
+    /// By node and pool: the average as of `at`.
     held: Vec<[f64; KINDS]>,
     at: Timestamp,
-    /// The node groups of the pools.
+    /// The pools' node groups.
     pools: Vec<Option<String>>,
 }
 
-/// What jobs of a project held between two moments, on average, before a desk knew of them.
+/// Average usage of a project's jobs over an interval before this scheduler existed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeldBefore {
-    /// Project.
     pub project: String,
-    /// The node group whose quota it was counted to.
+    /// The node group whose quota it counted against.
     pub node_group: Option<String>,
-    /// From when.
     pub from: Timestamp,
-    /// End time.
     pub until: Timestamp,
-    /// Processing power, in thousandths of a core.
+    /// CPU, in millicores.
     pub cpu: f64,
     /// Memory, in bytes.
     pub memory: f64,
-    /// Cards, of whatever type.
+    /// GPUs of any type.
     pub gpus: f64,
 }
 
 impl Past {
-    /// Makes room for queues that are new: they held nothing.
+    /// Adds entries for new queues, without usage.
     pub(crate) fn reach(&mut self, tree: &Tree) {
         self.held.resize(tree.len() * tree.pools(), [0.0; KINDS]);
     }
 
-    /// The projects that held something, of a tree.
+    /// The projects of a tree with recent usage.
     pub(crate) fn projects<'t>(&self, tree: &'t Tree) -> impl Iterator<Item = &'t String> {
         let held_any = move |node: usize| {
             let pools =
@@ -56,7 +52,7 @@ impl Past {
         })
     }
 
-    /// The same of another tree and other pools, by name: a queue or a pool that was not there before begins with nothing.
+    /// Maps the averages to another tree and other pools, by name. New queues and pools start without usage.
     pub(crate) fn moved(self, before: &Tree, tree: &Tree, pools: Vec<Option<String>>) -> Self {
         let mut held = vec![[0.0; KINDS]; tree.len() * tree.pools()];
         let places = pools.iter().enumerate();
@@ -75,8 +71,8 @@ impl Past {
 }
 
 impl Desk {
-    /// Takes in what a project held before this desk was there, such as before a restart. What a pool has that is not there now
-    /// is left out; whether it was there.
+    /// Adds usage from before this scheduler existed, such as before a restart. Usage of a pool that no
+    /// longer exists is ignored. Returns whether the pool exists.
     pub fn held_before(&mut self, was: &HeldBefore, now: Timestamp) -> bool {
         self.remember(now);
         let Some(pool) = self.pools.iter().position(|pool| pool.node_group == was.node_group) else {
@@ -96,10 +92,10 @@ impl Desk {
         true
     }
 
-    /// Brings the average of what was held up to the present; before what is held changes.
+    /// Updates the averages to now. Call it before usage changes.
     pub(crate) fn remember(&mut self, now: Timestamp) {
         let passed = now.since(self.past.at);
-        // Less than a minute changes next to nothing, and there are thousands of ends in one.
+        // Less than a minute changes almost nothing, and thousands of jobs may end in one.
         if passed.as_secs() < 60 {
             return;
         }
@@ -112,13 +108,13 @@ impl Desk {
         self.past.at = now;
     }
 
-    /// How much a moment weighs at a later one.
+    /// The weight of a moment, as of a later one.
     fn left_of(&self, moment: Timestamp, now: Timestamp) -> f64 {
         let half_lives = now.since(moment).as_secs_f64() / self.settings.half_life.as_secs_f64().max(1.0);
         0.5_f64.powf(half_lives)
     }
 
-    /// The average of what a queue held as it was when it was last brought up to the present, and what of it is left.
+    /// A queue's average as of its last update, and the factor by which it has decayed since.
     pub(crate) fn past(&self, at: usize, now: Timestamp) -> (&[f64; KINDS], f64) {
         let is_of_now = now.since(self.past.at).as_secs() < 60;
         (&self.past.held[at], if is_of_now { 1.0 } else { self.left_of(self.past.at, now) })

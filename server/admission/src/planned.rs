@@ -1,4 +1,4 @@
-//! What a desk is told of a task as it was planned.
+//! Converts a planned task to a job's spec.
 
 use cubeloom_domain::executor::{Executor, Facts};
 use cubeloom_domain::history::RunTime;
@@ -8,26 +8,26 @@ use cubeloom_domain::resources::Resources;
 use crate::amounts::Ask;
 use crate::job::{Elastic, Length, Spec};
 
-/// Who gives the elastic jobs of a cluster their workers.
+/// What scales the elastic jobs of a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scaler {
-    /// The cluster's own scheduler, between their least and their most: only the least is asked for.
+    /// The cluster's own scheduler, between minimum and maximum. Only the minimum is requested here.
     Cluster,
-    /// Its desk, when they start: they keep those that they got.
+    /// This scheduler, at start: jobs keep the workers that they got.
     #[default]
     AtStart,
-    /// Its desk, also while they run.
+    /// This scheduler, also while they run.
     Always,
 }
 
 impl Scaler {
-    /// On a cluster that has this now.
+    /// The scaler of a cluster with these facts.
     #[must_use]
     pub fn of(executor: &dyn Executor, facts: &Facts) -> Self {
         let kubernetes = facts.kubernetes.as_ref();
         match executor.scaling() {
             _ if kubernetes.is_some_and(|facts| facts.volcano.is_some()) => Self::Cluster,
-            // Kueue lets whole jobs in: one that wants more would be stopped, and wait anew.
+            // Kueue admits whole jobs: a job that grows would be stopped and queued again.
             _ if kubernetes.is_some_and(|facts| facts.kueue.is_some()) => Self::AtStart,
             Some(_) => Self::Always,
             None => Self::AtStart,
@@ -36,7 +36,7 @@ impl Scaler {
 }
 
 impl Spec {
-    /// What a task asks for, where and how urgently.
+    /// A task's request, placement and priority.
     #[must_use]
     pub fn planned(task: &PlannedTask, scaling: Scaler) -> Self {
         let elastic = task.elastic.filter(|_| scaling != Scaler::Cluster).and_then(|range| {
@@ -68,7 +68,7 @@ impl Spec {
 }
 
 impl Ask {
-    /// What workers ask for together.
+    /// Sum of the workers' requests.
     #[must_use]
     pub fn workers<'r>(workers: impl Iterator<Item = (&'r Resources, u32)>) -> Self {
         let mut sum = Self::default();
@@ -93,7 +93,7 @@ impl From<RunTime> for Length {
     }
 }
 
-/// The workers of the roles before the elastic one.
+/// Workers of the roles before the elastic one.
 fn others(task: &PlannedTask) -> impl Iterator<Item = (&Resources, u32)> {
     let count = task.roles.len().saturating_sub(1);
     task.roles.iter().take(count).map(|role| (&role.resources, role.replicas))

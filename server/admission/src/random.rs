@@ -1,17 +1,15 @@
-//! Numbers that look random and follow from a seed.
+//! Pseudo-random numbers from a seed.
 
-/// A generator of Sebastiano Vigna's `splitmix64`.
+/// Sebastiano Vigna's `splitmix64` generator.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// From a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -20,23 +18,23 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// One below `bound`, which is not 0.
+    /// A number below `bound`, which must not be 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.number() % bound.max(1)
     }
 
-    /// Over 0 and at most 1.
+    /// A number in (0, 1].
     pub fn unit(&mut self) -> f64 {
         ((self.number() >> 11) as f64 + 1.0) / (1u64 << 53) as f64
     }
 
-    /// Of the normal distribution, by Box and Muller.
+    /// A sample of the standard normal distribution, by the Box-Muller transform.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.unit().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// A wait for something that happens once in `mean` on average.
+    /// An exponentially distributed waiting time with this mean.
     pub fn wait(&mut self, mean: f64) -> f64 {
         -mean * self.unit().ln()
     }

@@ -1,4 +1,4 @@
-//! What another tree of queues would change: the passes of this moment are made on two copies of the desk.
+//! The impact of another queue tree: cycles run on two copies of the scheduler.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -10,23 +10,23 @@ use cubeloom_domain::quota::QueueRecord;
 use crate::amounts::RUNS;
 use crate::desk::{Desk, JobId};
 
-/// How many passes are made at the most.
+/// Maximum number of cycles.
 const PASSES: usize = 32;
 
-/// What differs between two trees; jobs by their keys.
+/// The difference between two trees, as jobs' keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requeued {
-    /// What runs and is more than its queue may hold: it goes on, and nothing more of the queue starts.
+    /// Running jobs above their queue's limit. They keep running, but nothing more of the queue starts.
     pub over: BTreeSet<String>,
-    /// What runs and would have to give back what it has borrowed: as a whole, or some of its workers.
+    /// Running jobs whose borrowed resources would be reclaimed, all or some of their workers.
     pub give_back: BTreeSet<String>,
-    /// What waits and would start.
+    /// Pending jobs that would start.
     pub start: BTreeSet<String>,
-    /// What waits, would start as it is, and would not any more.
+    /// Pending jobs that would start with the current tree, but not with the new one.
     pub wait: BTreeSet<String>,
 }
 
-/// What becomes of the jobs of this moment.
+/// Outcome for the current jobs.
 struct Settled {
     over: BTreeSet<String>,
     given_back: BTreeSet<String>,
@@ -34,8 +34,8 @@ struct Settled {
 }
 
 impl Desk {
-    /// What would become of what runs and waits now under another tree of queues that does not under `before`. What jobs do
-    /// later is not guessed: those that have to give back end within the grace period, and no other does.
+    /// The outcome for running and pending jobs under another queue tree, as a difference to `before`. It
+    /// does not predict job ends: preempted jobs end within the grace period, and no others do.
     #[must_use]
     pub fn requeued(
         &self,
@@ -54,7 +54,7 @@ impl Desk {
         }
     }
 
-    /// Makes passes until nothing starts and nothing gives back any more.
+    /// Runs cycles until nothing starts and nothing is preempted.
     fn settled(mut self, queues: &Arc<Vec<QueueRecord>>, now: Timestamp) -> Settled {
         self.set_queues(queues);
         let mut found = Settled { over: self.over(), given_back: BTreeSet::new(), started: BTreeSet::new() };
@@ -78,7 +78,7 @@ impl Desk {
         self.spec(job).map(|spec| spec.key.clone())
     }
 
-    /// What was told to go has gone. False where nothing was.
+    /// Removes what was preempted. Returns false when nothing was.
     fn given_back(&mut self, now: Timestamp) -> bool {
         let kept = |job: &JobId| {
             let held = self.entry(*job)?.held()?;
@@ -95,7 +95,7 @@ impl Desk {
         !going.is_empty()
     }
 
-    /// The newest jobs of each queue beyond what it may hold.
+    /// The newest jobs of each queue above its limit.
     fn over(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         for node in 0..self.tree.len() as u32 {
@@ -110,7 +110,7 @@ impl Desk {
         found
     }
 
-    /// Adds the newest jobs of a queue that hold so much of a pool together.
+    /// Adds a queue's newest jobs that together use this much of a pool.
     fn newest(&self, node: u32, pool: u32, kind: usize, mut much: u64, found: &mut BTreeSet<String>) {
         let is_of = |leaf: u32| self.tree.path(leaf).any(|one| one == node);
         let mut holding: Vec<_> = self
@@ -120,7 +120,7 @@ impl Desk {
             .filter(|(_, entry)| entry.known.pool == pool && is_of(entry.known.leaf))
             .filter_map(|(job, entry)| {
                 let held = entry.held()?;
-                // A run holds one, however many jobs of it there are.
+                // A run counts once, however many jobs it has.
                 let amount = if kind == RUNS { 1 } else { entry.known.with(held.workers)[kind] };
                 (amount > 0).then_some((Reverse((held.since, entry.seq)), job, amount))
             })

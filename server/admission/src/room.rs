@@ -1,13 +1,14 @@
-//! Who gives back. Elastic workers go before whole jobs, borrowed ones first; then the lowest priority and the newest job.
+//! Preemption. Elastic workers go before whole jobs, and borrowed ones first; then the lowest priority and
+//! the newest job.
 //!
-//! A job that has no room takes elastic workers of anybody, also of its own project: what every job needs to start goes
-//! before what any has beyond that. Whole jobs go only for a queue that does not have what it is guaranteed, and only jobs of
-//! queues that hold more than they are guaranteed: both seen from the group that they have in common. The same holds of the
-//! elastic workers that go for one more worker of a job that runs; whole jobs never go for that.
+//! A job without capacity takes elastic workers of any job, including its own project's: every job's minimum
+//! comes before any job's extra workers. Whole jobs are preempted only for a queue below its guarantee, and
+//! only in queues above theirs, both relative to their common ancestor. The same holds for elastic workers
+//! that are reclaimed for one more worker of a running job. Whole jobs are never preempted for that.
 //!
-//! A job whose priority class preempts takes whole jobs of a lower priority as well: those of its own queue, and of others what
-//! these hold beyond their guarantee. The priority of a job that runs is the one with which it started, its time in the queue
-//! included; that of the waiting one is without it. So two jobs never preempt each other by turns.
+//! A job of a preempting priority class also preempts whole jobs of lower priority: in its own queue, and in
+//! others what they use above their guarantee. A running job counts with its priority at start, including
+//! aging; the pending one without aging. So two jobs never preempt each other in turns.
 
 use std::cmp::Reverse;
 
@@ -20,7 +21,7 @@ use crate::fits::Block;
 use crate::job::Known;
 use crate::pass::{Passing, Preemption, Victim};
 
-/// Something that was given back, for a try.
+/// A preempted job or worker, on trial.
 #[derive(Clone, Copy, Debug)]
 enum Given {
     Worker(JobId),
@@ -28,8 +29,8 @@ enum Given {
 }
 
 impl Passing<'_> {
-    /// Looks for those whose going makes room for a job; when there are enough, they are told, and the job is taken into
-    /// account. Behind another job, those of its own group give all that it takes.
+    /// Finds preemption targets that make a job fit. If there are enough, it records them and accounts for
+    /// the job. For a job behind another, targets in its own group must cover all that it takes.
     pub(crate) fn make_room(
         &mut self,
         job: JobId,
@@ -66,7 +67,7 @@ impl Passing<'_> {
         true
     }
 
-    /// Jobs of which something could be had, in the order in which they give.
+    /// Jobs that could be preempted or shrunk, in order.
     fn sort_givers(&self) -> Vec<JobId> {
         let desk = self.desk;
         let mut givers: Vec<JobId> = desk
@@ -92,7 +93,7 @@ impl Passing<'_> {
         givers
     }
 
-    /// Takes from one after the other until the job fits. It is taken into account then.
+    /// Preempts one after the other until the job fits, and then accounts for it.
     fn give_until_it_fits(
         &mut self,
         givers: &[JobId],
@@ -117,7 +118,7 @@ impl Passing<'_> {
             if self.not_given(known, ahead, given).is_none() {
                 match self.desk.take(&mut self.future, known, known.min()) {
                     Ok(()) if self.finds_nodes(known) => return true,
-                    // Enough in all, but on no nodes that its workers fit on: nobody goes for that alone.
+                    // Enough in total, but on no nodes where its workers fit: no reason to preempt.
                     Ok(()) => self.forget(known),
                     Err(other) => block = other,
                 }
@@ -125,8 +126,8 @@ impl Passing<'_> {
         }
     }
 
-    /// What the job takes more of than is given, while one before it waits for that; until the queue that gives has no more
-    /// than its guarantee also with the job.
+    /// The resource of which the job takes more than is reclaimed, while a job ahead waits for it. Applies as
+    /// long as the queue that gives it up exceeds its guarantee even with the job.
     fn not_given(&self, known: &Known, ahead: Option<&Ahead>, given: &[Given]) -> Option<usize> {
         let (ahead, within) = (ahead?, self.gives_only(known, ahead)?);
         let amount = |one: &Given| {
@@ -142,12 +143,13 @@ impl Passing<'_> {
         ahead.short.iter().copied().find(|kind| sum[*kind] < least[*kind])
     }
 
-    /// The queue within which room must be made for a job behind another, as long as that has more than its guarantee.
+    /// The queue that targets must belong to, for a job behind another, as long as that queue exceeds its
+    /// guarantee.
     fn gives_only(&self, known: &Known, ahead: Option<&Ahead>) -> Option<u32> {
         ahead?.within.filter(|node| !self.is_entitled(known, *node))
     }
 
-    /// An elastic worker that would help: of a borrower, if there is one.
+    /// An elastic worker that would help, preferably of a borrowing queue.
     fn next_worker(
         &self,
         givers: &[JobId],
@@ -165,8 +167,9 @@ impl Passing<'_> {
         let mut able = givers.iter().filter(helps);
         if let Some(grown) = &self.growing {
             let owed = self.owed(known, block.kind);
-            // Where nodes matter only who makes room for a worker wherever it goes itself: for the job that grows no node is kept,
-            // so that smaller ones of several nodes would go for nothing, come back, and go again.
+            // With node placement, only shrink jobs whose worker alone frees enough on a node. The growing
+            // job has no reserved nodes, so smaller workers on several nodes would be stopped, restarted and
+            // stopped again for nothing.
             let least = known.least();
             let is_enough = |giver: &Known| {
                 let asked = least.iter().zip(&giver.each).enumerate();
@@ -189,7 +192,7 @@ impl Passing<'_> {
         borrowed.or(first).copied()
     }
 
-    /// A whole job that would help, and that the waiting one preempts.
+    /// A whole job that would help and that the pending one may preempt.
     fn next_whole(
         &self,
         givers: &[JobId],
@@ -202,7 +205,7 @@ impl Passing<'_> {
         if owed.is_empty() && !outranks || self.growing.is_some() {
             return None;
         }
-        // What this pass has let in, or others were told to go for, goes first: it has not even begun.
+        // Jobs that this cycle starts or reserves for go first: they have not even started.
         let begun = self.begun.iter().rev().map(|(job, _)| job).chain(self.claimed.iter().rev());
         begun.chain(givers).find_map(|job| {
             let (giver, keeps) = self.giver(*job)?;
@@ -221,7 +224,7 @@ impl Passing<'_> {
         })
     }
 
-    /// Whether a job is of a lower priority than the waiting one, and not within the guarantee of another queue.
+    /// Whether a job has a lower priority than the pending one, and is not within another queue's guarantee.
     fn is_outranked(&self, job: JobId, giver: &Known, known: &Known, kind: usize) -> bool {
         let borrows = || {
             let above = |node: u32| self.desk.tree.path(known.leaf).any(|one| one == node);
@@ -231,7 +234,8 @@ impl Passing<'_> {
         !giver.spec.protected && self.class_of(job) < i64::from(known.spec.priority) && borrows()
     }
 
-    /// A job that holds something, and how many elastic workers it keeps as things stand in this pass; `None` when it goes.
+    /// A running job, and how many elastic workers it keeps so far in this cycle. `None` when it is
+    /// preempted.
     fn giver(&self, job: JobId) -> Option<(&Known, u32)> {
         let entry = self.desk.entry(job)?;
         let keeps = match self.keeps.get(&job) {
@@ -244,7 +248,7 @@ impl Passing<'_> {
         Some((&entry.known, keeps))
     }
 
-    /// Whether what a job holds is counted where the other is blocked, and it is of the queue that gives.
+    /// Whether a job counts against what blocks the other, and belongs to the queue that gives up resources.
     fn is_in_the_way(&self, giver: &Known, known: &Known, block: &Block, ahead: Option<&Ahead>) -> bool {
         let within = ahead.and_then(|ahead| ahead.within);
         if within.is_some_and(|within| self.desk.tree.path(giver.leaf).all(|node| node != within)) {
@@ -262,8 +266,8 @@ impl Passing<'_> {
         }
     }
 
-    /// Whether a queue holds more of a resource than it is guaranteed; what it must keep free for others below it counts as
-    /// held, as it does for what it is owed: nobody else has the use of it.
+    /// Whether a queue uses more of a resource than its guarantee. What it must reserve for its descendants
+    /// counts as used, as it does for what the queue is owed: no other queue can use it.
     fn is_over(&self, node: u32, pool: u32, kind: usize) -> bool {
         let at = self.desk.tree.at(node, pool);
         let held = |kind: usize| self.future.held[at][kind].saturating_add(self.future.kept_below(at, kind));
@@ -275,14 +279,14 @@ impl Passing<'_> {
         held(kind) > own
     }
 
-    /// The queues, from the job's up, that have not what they are guaranteed also with the job.
+    /// The queues, from the job's up, that stay within their guarantee with the job.
     fn owed(&self, known: &Known, kind: usize) -> Vec<u32> {
         let least = known.least();
         self.desk.tree.path(known.leaf).filter(|node| self.is_within(known, &least, *node, kind)).collect()
     }
 
-    /// Whether, below the group that both have in common, the waiting one's side has less than it is guaranteed and the
-    /// other's side more, all the way down.
+    /// Whether, below their common ancestor, the pending job's side is within its guarantee and every queue
+    /// on the other side exceeds its own.
     fn is_owed_by(&self, known: &Known, owed: &[u32], giver: &Known, kind: usize) -> bool {
         let tree = &self.desk.tree;
         let above = |node: u32, leaf: u32| tree.path(leaf).any(|one| one == node);
@@ -327,7 +331,7 @@ impl Passing<'_> {
         }
     }
 
-    /// Lets those keep what they have without whom the job fits as well: the dearest first.
+    /// Spares targets without which the job still fits, the most expensive first.
     fn give_no_more_than_needed(&mut self, known: &Known, ahead: Option<&Ahead>, given: &mut Vec<Given>) {
         let mut at = given.len();
         let order = |one: &Given| matches!(one, Given::Whole(..));
@@ -335,7 +339,7 @@ impl Passing<'_> {
         while at > 0 {
             at -= 1;
             let one = given[at];
-            // A job that goes whole cannot be given back single workers.
+            // A whole job that is preempted cannot get single workers back.
             if let Given::Worker(job) = one
                 && self.keeps.get(&job) == Some(&None)
             {
@@ -350,7 +354,7 @@ impl Passing<'_> {
         }
     }
 
-    /// Whether everything that is taken into account fits, the job among it.
+    /// Whether everything accounted for fits, including the job.
     fn still_fits(&mut self, known: &Known) -> bool {
         self.future.remove(&self.desk.tree, known, &known.least());
         let fits = self.desk.take(&mut self.future, known, known.min()).is_ok();
@@ -360,7 +364,7 @@ impl Passing<'_> {
         fits && self.finds_nodes(known)
     }
 
-    /// Notes who gives back for a job.
+    /// Records the preemption targets of a job.
     fn tell(&mut self, by: JobId, given: &[Given]) {
         for one in given {
             let (Given::Worker(job) | Given::Whole(job, ..)) = *one;
@@ -371,13 +375,13 @@ impl Passing<'_> {
             self.out.victims.push(match (one, self.keeps.get(&job)) {
                 (_, Some(Some(keeps))) => Victim::Workers { job, keeps: *keeps, by },
                 (Given::Whole(_, _, why), _) => Victim::Whole { job, by, why: *why },
-                // Its last elastic workers were taken before it was taken whole, which is noted by itself.
+                // Its last elastic workers were taken before the whole job, which is recorded separately.
                 (Given::Worker(_), _) => continue,
             });
         }
     }
 
-    /// Takes back that this pass lets a job in, or that others go for it. True when it had.
+    /// Undoes the start or the reservation of a job in this cycle. Returns true when it had one.
     fn does_not_begin(&mut self, job: JobId, by: JobId) -> bool {
         let Some(entry) = self.desk.entry(job) else { return false };
         let known = &entry.known;

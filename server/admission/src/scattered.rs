@@ -1,11 +1,12 @@
-//! Jobs for which there is enough in all, but on no nodes with room for their workers: what the first of each pool needs is kept
-//! free in all, so that some node becomes free enough.
+//! Jobs with enough capacity in total, but on no nodes with room for their workers. Capacity for the first of
+//! each pool is reserved in total, so that some node becomes free enough.
 //!
-//! That nodes become free is not certain: who is on them may never end. So room is kept in turns, each as long as the job has
-//! waited by then: for the first hour ([`Settings::aging`](crate::Settings::aging)), not for the two after it, for the next four,
-//! and so on. What takes long is outwaited some day, and others wait a bounded time for it. Where run times are known, those start
-//! in what is kept that have ended before the job finds nodes (EASY back-fill, as behind a [`Head`](crate::head::Head)); in the
-//! first hour alone, as lengths are only likely.
+//! Nodes may never become free, because the jobs on them may never end. So the reservation alternates, with
+//! each phase as long as the job has waited by then. It is on for the first hour
+//! ([`Settings::aging`](crate::Settings::aging)), off for the next two, on for the next four, and so on. Long
+//! jobs are outlasted at some time, and others wait a bounded time for it. With known run times, reserved
+//! capacity goes to jobs that end before this job finds nodes (EASY back-fill, as behind a
+//! [`Head`](crate::head::Head)). That holds in the first hour only, because run times are only likely.
 
 use std::time::Duration;
 
@@ -19,19 +20,20 @@ use crate::ledger::Ledger;
 use crate::nodes::{Seat, add};
 use crate::pass::Passing;
 
-/// A job for which room is kept until it finds nodes.
+/// A job with reserved capacity until it finds nodes.
 pub(crate) struct Scattered<'d> {
     pub(crate) job: JobId,
     known: &'d Known,
-    /// Since when it is one.
+    /// Since when it is scattered.
     pub(crate) since: Timestamp,
-    /// What is kept of what is free now.
+    /// What is reserved of the free capacity.
     kept: Vector,
-    /// When it finds nodes, as far as anybody knows; `None` until somebody wants to know.
+    /// When it finds nodes, if known. The outer `None` means not computed yet.
     finds: Option<Option<Timestamp>>,
 }
 
-/// Whether room is kept for a job that has been scattered for so long, and for how long after it began this changes next.
+/// Whether capacity is reserved for a job that has been scattered for this long, and when, counted from its
+/// start, that changes next.
 fn turn(waited: Duration, hour: Duration) -> (bool, Duration) {
     let hour = hour.max(Duration::from_secs(1));
     let number = u32::try_from(waited.as_micros() / hour.as_micros()).unwrap_or(u32::MAX).saturating_add(1);
@@ -40,29 +42,29 @@ fn turn(waited: Duration, hour: Duration) -> (bool, Duration) {
 }
 
 impl<'d> Passing<'d> {
-    /// Whether room is kept for a job that finds no nodes: it is the first of its pool, and its turn.
+    /// Whether capacity is reserved for a job that finds no nodes: it is the first of its pool, and its
+    /// reservation is on.
     pub(crate) fn has_its_turn(&mut self, job: JobId, known: &Known) -> bool {
         if self.scattered.iter().any(|other| other.known.pool == known.pool) {
             return false;
         }
         let since = self.desk.scattered.get(&job).copied().unwrap_or(self.now);
         let (is_its_turn, until) = turn(self.now.since(since), self.desk.settings.aging);
-        // Somebody looks within half a year in any case.
+        // A cycle runs within half a year in any case.
         if until < self.desk.settings.aging.saturating_mul(1 << 12) {
             self.look_again(since.plus(until));
         }
         is_its_turn
     }
 
-    /// Keeps room for it.
     pub(crate) fn keep_until_it_finds_nodes(&mut self, job: JobId, known: &'d Known) {
         let since = self.desk.scattered.get(&job).copied().unwrap_or(self.now);
         let kept = self.claim(job, known);
         self.scattered.push(Scattered { job, known, since, kept, finds: None });
     }
 
-    /// Takes a job into account, where every rule about amounts allows it: also in what is kept for jobs that find no nodes
-    /// before it has ended.
+    /// Accounts for a job if every rule about amounts allows it. It may use capacity that is reserved for
+    /// jobs that find no nodes before it ends.
     pub(crate) fn take_in_future(&mut self, known: &Known) -> Result<(), Block> {
         let Err(block) = self.desk.take(&mut self.future, known, known.min()) else { return Ok(()) };
         let kept: Vec<_> =
@@ -70,14 +72,14 @@ impl<'d> Passing<'d> {
         if self.desk.take_of(&mut self.future, &kept, known) { Ok(()) } else { Err(block) }
     }
 
-    /// The same in what is free now and kept for nobody.
+    /// The same, in capacity that is free now and not reserved.
     pub(crate) fn take_unpromised(&mut self, known: &Known) -> bool {
         let kept = self.outlasting(known);
         let Some(promised) = &mut self.promised else { return true };
         self.desk.take(promised, known, known.min()).is_ok() || self.desk.take_of(promised, &kept, known)
     }
 
-    /// Jobs that find nodes only when this one has ended, with what is kept for them.
+    /// Jobs that find nodes only after this one has ended, with their reservations.
     fn outlasting(&mut self, known: &Known) -> Vec<(&'d Known, Vector)> {
         let Some(length) = known.at_most() else { return Vec::new() };
         let (ends, aging) = (self.now.plus(length), self.desk.settings.aging);
@@ -92,7 +94,7 @@ impl<'d> Passing<'d> {
         outlasting
     }
 
-    /// When a job's workers find nodes, going by the lengths that are known.
+    /// When a job's workers find nodes, by known run times.
     fn finds_nodes_by(&mut self, known: &Known) -> Option<Timestamp> {
         let (desk, now) = (self.desk, self.now);
         let stay = desk.held.iter().filter(|job| !self.gone.contains(job));
@@ -108,7 +110,7 @@ impl<'d> Passing<'d> {
             ends[..ended].iter().for_each(|(_, seats)| add(&mut free, seats));
             !desk.nodes.lack(&free, known.pool, known.shapes(known.min()))
         };
-        // What is enough is enough also when more have ended: the moment is found by halving.
+        // Enough is still enough after more ends: binary search finds the moment.
         let (mut few, mut enough) = (0, ends.len());
         if !finds(enough) {
             return None;
@@ -122,7 +124,7 @@ impl<'d> Passing<'d> {
 }
 
 impl Desk {
-    /// Takes the amount for a job as if nothing were kept for some others.
+    /// Takes the amount for a job as if these reservations did not exist.
     fn take_of(&self, ledger: &mut Ledger, kept: &[(&Known, Vector)], known: &Known) -> bool {
         if kept.is_empty() {
             return false;

@@ -1,21 +1,20 @@
-//! The times by which a desk decides.
+//! Durations that control scheduling.
 
 use std::time::Duration;
 
-/// The times by which a desk decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// A job that has waited this long counts as one priority higher, after twice as long as two, and so on.
+    /// Aging interval: a job gains one priority level for each interval that it waits.
     pub aging: Duration,
-    /// After how long what was held counts half in the shares.
+    /// Half-life of usage in the shares.
     pub half_life: Duration,
-    /// How long a job that had to give back does not borrow again, and does not grow.
+    /// How long a job with reclaimed resources neither borrows nor grows.
     pub cool_down: Duration,
-    /// How long a job that is told to stop may take.
+    /// Grace period of a job that is asked to stop.
     pub grace: Duration,
-    /// How long a job of another server must have waited before those that this one leads have to give back for it.
+    /// How long a job of another replica must be pending before this replica's jobs are preempted for it.
     pub patience: Duration,
-    /// How long room is kept for a job of another server for which there is enough, and which does not start.
+    /// How long capacity stays reserved for a job of another replica that fits and does not start.
     pub elsewhere: Duration,
 }
 

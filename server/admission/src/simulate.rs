@@ -1,7 +1,8 @@
-//! A simulated month: gangs of 1 to 64 cards, people, failures, nodes that are lost; and what must hold at every step.
+//! A simulated month: gangs of 1 to 64 GPUs, people, failures, lost nodes; and the invariants that hold at
+//! every step.
 //!
-//! The month follows from its seed. It ends with an error at the first step at which an invariant does not hold, a queue does
-//! not get what it is guaranteed within the grace period, or a job has waited longer than any may.
+//! The month follows from its seed. It ends with an error at the first step that violates an invariant. A
+//! queue must get its guarantee within the grace period, and no job may wait longer than allowed.
 
 mod month;
 mod report;
@@ -11,20 +12,19 @@ pub use report::{QueueReport, Report};
 
 use std::time::Duration;
 
-/// What is simulated.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// What everything random follows from.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// How many jobs arrive.
+    /// Number of jobs.
     pub jobs: usize,
-    /// Over how long.
+    /// Duration.
     pub length: Duration,
-    /// The cluster's cards, a multiple of 8.
+    /// The cluster's GPUs, a multiple of 8.
     pub gpus: u64,
-    /// Of every how many-th job the start is estimated when it arrives and has to wait; 0: of none.
+    /// Estimates the start of every nth job that has to wait on arrival. 0 means none.
     pub estimate_every: usize,
-    /// How long a job may wait at the most before the month counts as unfair.
+    /// The longest that a job may wait before the month counts as unfair.
     pub patience: Duration,
 }
 
@@ -44,7 +44,7 @@ impl Default for Scenario {
 /// Simulates a month.
 ///
 /// # Errors
-/// A sentence about the first thing that must not be.
+/// The first violation, as a sentence.
 pub fn simulate(scenario: &Scenario) -> Result<Report, String> {
     month::Month::new(scenario).run()
 }

@@ -1,4 +1,4 @@
-//! The tree of queues, as arrays: of each its parent, and what it has of each pool.
+//! The queue tree as arrays: each node's parent, and its quota of each pool.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use cubeloom_domain::quota::{Pool, Queue, QueueRecord, Quota, Resource};
 
 use crate::amounts::{BOUNDLESS, Kinds, NOTHING, Vector};
 
-/// What a queue has of a pool, counted.
+/// A queue's quota of a pool, as amounts.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeQuota {
     pub(crate) guarantee: Vector,
-    /// All that it may hold: its limit, or what it is guaranteed where it may not borrow.
+    /// Maximum usage: its limit, or its guarantee if it may not borrow.
     pub(crate) bound: Vector,
     pub(crate) per_person: Vector,
     pub(crate) weight: f64,
@@ -22,7 +22,7 @@ impl NodeQuota {
     fn new(quota: &Quota, kinds: &Kinds) -> Self {
         let mut bound = kinds.dense(&quota.limit, u64::MAX);
         if !quota.borrow {
-            // Where it is guaranteed something, what its guarantee does not name has no bound by that.
+            // With a guarantee, resources that it does not name are not bounded by it.
             let absent = if quota.guarantee.is_empty() { 0 } else { u64::MAX };
             let own = kinds.dense(&quota.guarantee, absent);
             bound = std::array::from_fn(|at| bound[at].min(own[at]));
@@ -43,7 +43,6 @@ impl NodeQuota {
     }
 }
 
-/// The tree of queues.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) queues: Vec<Queue>,
@@ -55,7 +54,8 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// From what is stored. A parent that is not there, or that would make a circle, is passed over: its queue is at the top.
+    /// Builds the tree from stored records. An unknown or circular parent is ignored: the queue becomes a
+    /// top-level one.
     pub(crate) fn new(
         records: &[QueueRecord],
         cluster: &str,
@@ -85,7 +85,7 @@ impl Tree {
         tree
     }
 
-    /// The types of cards that quotas name.
+    /// The GPU types that quotas name.
     pub(crate) fn types(records: &[QueueRecord]) -> impl Iterator<Item = &str> {
         let amounts = records.iter().flat_map(|record| record.quotas.values()).flat_map(|quota| {
             [&quota.guarantee, &quota.limit, &quota.per_person]
@@ -106,12 +106,11 @@ impl Tree {
         self.pools
     }
 
-    /// The node of a project, if it has one.
     pub(crate) fn find(&self, project: &str) -> Option<u32> {
         self.index.get(&Queue::Project(project.to_owned())).copied()
     }
 
-    /// The node of a project; one of which nothing was said is a queue at the top.
+    /// The node of a project. A project without a record becomes a top-level queue.
     pub(crate) fn project(&mut self, project: &str) -> u32 {
         if let Some(node) = self.find(project) {
             return node;
@@ -124,12 +123,12 @@ impl Tree {
         node
     }
 
-    /// A node, its parent, and so on to the top.
+    /// A node and its ancestors, up to the top.
     pub(crate) fn path(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(Some(node), |node| self.parents[*node as usize])
     }
 
-    /// Where a node's amounts of a pool are.
+    /// The index of a node's amounts of a pool.
     pub(crate) fn at(&self, node: u32, pool: u32) -> usize {
         node as usize * self.pools + pool as usize
     }

@@ -1,4 +1,4 @@
-//! What would become of jobs that nobody has asked for yet: they are put on a copy of the desk.
+//! The outcome of hypothetical jobs: they are added to a copy of the scheduler.
 
 use std::collections::HashMap;
 
@@ -9,42 +9,39 @@ use crate::desk::{Desk, JobId};
 use crate::job::{Spec, State};
 use crate::pass::Victim;
 
-/// How many passes in a row are made for what starts in this moment.
+/// Maximum number of consecutive cycles that simulate what starts now.
 const PASSES: usize = 8;
 
-/// What would become of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prospect {
-    /// It would start in this moment.
     Starts,
-    /// It would wait.
+    /// It would be pending.
     Waits {
-        /// Why, and who holds what it needs.
+        /// Why, and which jobs hold what it needs.
         why: Box<Explanation>,
-        /// When it may start; nothing where too little is known.
+        /// Estimated start. `None` if too little is known.
         start: Option<StartEstimate>,
-        /// How many whole jobs would be preempted for it.
+        /// Number of whole jobs that it would preempt.
         preempts: usize,
     },
-    /// It can never start, whatever ends.
+    /// It can never start, even if all other jobs end.
     Never(Box<Explanation>),
-    /// It waits for other jobs of its run first, and could start some day.
+    /// It depends on other jobs of its run, and could start at some time.
     Later,
 }
 
-/// A job that is tried.
+/// A hypothetical job.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// The job.
     pub spec: Spec,
-    /// Whether it needs nothing first.
+    /// Whether it depends on no other job.
     pub is_first: bool,
 }
 
 impl Desk {
-    /// What would become of jobs that came in this moment, all together. Of a job that others of its run come before, only
-    /// whether it can ever start is said. `go_on` is asked between the steps of the simulation: estimates are left out when
-    /// it says no. The same seed gives the same answer.
+    /// The outcome of jobs that would all arrive now. For a job that depends on others of its run, the result
+    /// only says whether it can ever start. `go_on` is called between the steps of the simulation: once it
+    /// returns false, estimates are omitted. The same seed gives the same result.
     #[must_use]
     pub fn what_if(
         &self,
@@ -63,7 +60,7 @@ impl Desk {
                 desk.remove(*job, now);
             }
         }
-        // What the first tasks of a pipeline take, others of it wait for.
+        // Other tasks of a pipeline wait for what its first tasks take.
         let mut preempts: HashMap<JobId, usize> = HashMap::new();
         for _ in 0..PASSES {
             let pass = desk.pass(now, usize::MAX);
@@ -101,14 +98,14 @@ impl Desk {
         found.map(prospect).collect()
     }
 
-    /// Why a job that waits can never start; `None` where it can.
+    /// Why a pending job can never start. `None` if it can.
     fn why_never(&self, job: JobId, now: Timestamp) -> Option<Explanation> {
         let entry = self.entry(job)?;
         self.never(&entry.known)?;
         self.explain(job, now)
     }
 
-    /// The jobs that wait, each with what is known of it.
+    /// The pending jobs, each with its spec.
     pub fn waiting_jobs(&self) -> impl Iterator<Item = (JobId, &Spec)> {
         self.entries().filter_map(|(job, entry)| match &entry.state {
             State::Waiting { .. } => Some((job, &entry.known.spec)),

@@ -1,4 +1,4 @@
-//! Why a job waits, in words.
+//! Pending reasons as text.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::Resource;
@@ -9,17 +9,16 @@ use cubeloom_domain::waiting::{Explanation, Shortage, WaitRule};
 use crate::desk::{Desk, JobId};
 use crate::named::NamedUse;
 
-/// Whose job waits.
+/// The owner of a pending job.
 #[derive(Clone, Copy, Debug)]
 pub struct Whose<'w> {
-    /// Project.
     pub project: &'w str,
-    /// User that it runs for.
+    /// The user that it runs as.
     pub person: &'w str,
 }
 
 impl Desk {
-    /// Why a job waits, in words and as data. `None` when it does not, or would start in this moment.
+    /// Why a job is pending, as text and as data. `None` when it is not, or when it would start now.
     #[must_use]
     pub fn reason(&self, job: JobId, now: Timestamp) -> Option<WaitReason> {
         let why = self.explain(job, now)?;
@@ -51,8 +50,8 @@ impl Desk {
     }
 }
 
-/// The sentence beside the data: English, to be put into the reader's language where it is shown. Everybody may read it
-/// who sees the job's project: it names no job of another one.
+/// The English sentence beside the data; clients translate it. Every user who can see the job's project may
+/// read it: it names no job of another project.
 #[must_use]
 pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
     if let Some(misfit) = &why.misfit {
@@ -68,7 +67,7 @@ pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
     }
 }
 
-/// That no node is made as its workers are.
+/// No node has the shape that its workers need.
 fn too_large(Misfit { resource, asked, nodes }: &Misfit, node_group: Option<&str>) -> String {
     let written = |shape: &Shape| told(resource, &shape.written(|one| resource.written(one)));
     let (asked, nodes) = (written(asked), written(nodes));
@@ -78,7 +77,7 @@ fn too_large(Misfit { resource, asked, nodes }: &Misfit, node_group: Option<&str
     }
 }
 
-/// A rule that no amount is told of.
+/// A rule without amounts.
 fn without_amounts(why: &Explanation, project: &str) -> String {
     match why.rule {
         WaitRule::Apart => {
@@ -105,7 +104,7 @@ fn without_amounts(why: &Explanation, project: &str) -> String {
     }
 }
 
-/// How much is asked for, and by which rule there is too little.
+/// How much is requested, and which rule leaves too little.
 fn too_little(why: &Explanation, short: &Shortage, person: &str) -> String {
     let queue = why.queue.as_ref().map_or("", |queue| queue.name());
     let what = told(&short.resource, &short.resource.written(short.asked));
@@ -137,7 +136,7 @@ fn too_little(why: &Explanation, short: &Shortage, person: &str) -> String {
     }
 }
 
-/// How many of a task, or of a run, may go on at once, and how many of them do and are next, where they were counted.
+/// The concurrency limit of a task or a run, with how many are running and queued ahead, if counted.
 #[must_use]
 pub fn in_line(why: &Explanation) -> String {
     let limit = why.parallelism.unwrap_or_default();
@@ -162,7 +161,7 @@ pub fn in_line(why: &Explanation) -> String {
     format!("{rule}: {told}")
 }
 
-/// How many hold a limit, or have been started with it, of how many that may, where that is known.
+/// Usage of a concurrency limit or rate, and its maximum, if known.
 #[must_use]
 pub fn used_up(name: &str, used: Option<NamedUse>) -> String {
     match used {
@@ -176,17 +175,16 @@ pub fn used_up(name: &str, used: Option<NamedUse>) -> String {
     }
 }
 
-/// The shortage that is told: of cards first, as these are what is waited for longest.
+/// The shortage to report: GPUs first, because they have the longest waits.
 fn worst(shortages: &[Shortage]) -> Option<&Shortage> {
     shortages.iter().find(|short| is_of_cards(short)).or(shortages.first())
 }
 
-/// Whether there is too little of cards.
 fn is_of_cards(short: &Shortage) -> bool {
     matches!(short.resource, Resource::Gpus | Resource::GpusOf(_))
 }
 
-/// An amount with what it is of.
+/// An amount with its resource.
 fn told(resource: &Resource, written: &str) -> String {
     match resource {
         Resource::Cpu => format!("{written} CPU"),

@@ -1,4 +1,5 @@
-//! What bounds a queue, a person or a name may hold, by example. Clusters have eight cards unless a test says otherwise.
+//! Bounds of queues, persons and concurrency limits, by example. Clusters have eight GPUs unless a test says
+//! otherwise.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -135,7 +136,7 @@ fn what_was_not_started_after_all_is_no_start_of_the_minute() {
     assert_eq!(case.pass(0), ["first"]);
     case.end("first", 61);
     assert_eq!(case.pass(61), ["second"]);
-    // Its cluster does not have the card back yet.
+    // Its cluster does not have the GPU back yet.
     let second = case.id("second");
     case.desk.unbegin(second, at(61));
     let used = |case: &Case| case.desk.named_use("api", at(61)).map(|used| (used.held, used.lately));
@@ -162,7 +163,7 @@ fn cards_without_a_type_are_bound_as_what_they_can_only_be() {
     let why = case.why("more", 1);
     assert_eq!((why.rule, &why.shortages[0].resource), (WaitRule::Limit, &h100));
     assert_eq!(case.desk.may_have(case.id("two"), &Ask::of(1000, 0, 1, 1), 9), 1);
-    // Others have come: of which product those are that it has is not known any more.
+    // GPUs of another model have appeared: which model the job has is unknown now.
     case.desk.set_room(room(&["NVIDIA-H100-80GB", "NVIDIA-A100-40GB"]), BTreeMap::new());
     assert_eq!(case.pass(2), ["more"]);
 }

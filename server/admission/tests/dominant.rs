@@ -1,4 +1,4 @@
-//! Several resources: which one counts in a share, and cards by their type.
+//! Several resources: which one counts in a share, and GPUs by type.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -15,7 +15,7 @@ fn of(project: &str, spec: Spec) -> Spec {
     Spec { project: project.into(), ..spec }
 }
 
-/// Four cards of each of two types.
+/// Four GPUs of each of two types.
 fn typed(records: Vec<cubeloom_domain::quota::QueueRecord>) -> Case {
     let mut case = Case::new(8, records);
     let cards = vec![(Some("NVIDIA-H100-80GB-HBM3".into()), 4), (Some("NVIDIA-A100-SXM4-40GB".into()), 4)];
@@ -32,9 +32,9 @@ fn amount(count: u64) -> Amounts {
     Amounts::from_iter([(Resource::GpusOf("H100".into()), count)])
 }
 
-/// The example of Ghodsi et al., "Dominant Resource Fairness" (NSDI 2011): of 9 cores and 18 GB, tasks of one core and four GB
-/// get three places, those of three cores and one GB two. By cores alone the first would get six, by memory alone the
-/// second three.
+/// The example of Ghodsi et al., "Dominant Resource Fairness" (NSDI 2011). Of 9 CPUs and 18 GB, tasks of one
+/// CPU and four GB get three slots, and those of three CPUs and one GB get two. By CPU alone the first would
+/// get six; by memory alone the second would get three.
 #[test]
 fn each_project_is_measured_by_what_it_takes_most_of() {
     let mut case = Case::new(0, Vec::new());

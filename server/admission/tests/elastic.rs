@@ -1,4 +1,4 @@
-//! Who gets workers beyond what jobs must have. Clusters have twelve cards unless a test says otherwise.
+//! Which jobs get workers beyond their minimum. Clusters have twelve GPUs unless a test says otherwise.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -12,12 +12,12 @@ fn of(project: &str, spec: Spec) -> Spec {
     Spec { project: project.into(), ..spec }
 }
 
-/// The cards that an elastic job of `common` holds: its first worker has one, too.
+/// GPUs of an elastic job of `common`, including its first worker's.
 fn holds(case: &Case, key: &str) -> u32 {
     case.workers(key) + 1
 }
 
-/// What the last pass told to give back does so.
+/// Completes the shrinking that the last cycle requested.
 fn give_back(case: &mut Case, second: u64) {
     for victim in case.last.clone().unwrap().victims {
         let Victim::Workers { job, keeps, .. } = victim else { panic!("{victim:?} is a whole job") };
@@ -25,7 +25,7 @@ fn give_back(case: &mut Case, second: u64) {
     }
 }
 
-/// `guest` has borrowed all of twelve cards but the least of `owner`, to which six are guaranteed.
+/// `guest` has borrowed all twelve GPUs except the minimum of `owner`, which is guaranteed six.
 fn all_is_borrowed(guarantee: u64) -> Case {
     let mut case = Case::new(12, vec![project("owner", None, cards(guarantee))]);
     case.wait(of("guest", elastic("borrows", 1, 12)));
@@ -46,20 +46,20 @@ fn borrowed_workers_come_back_for_what_runs_with_less_than_is_guaranteed_to_it()
     assert_eq!(holds(&case, "mine"), 1, "not before they have gone");
     case.pass(3);
     assert!(case.victims().is_empty(), "what is on its way is not asked for again");
-    // They go one after the other; what is free is not taken by the one that gave it.
+    // They go one after the other. A job that gave up a worker does not take what is free.
     case.desk.resized(case.id("borrows"), 8, at(4));
     case.pass(4);
     assert_eq!((holds(&case, "mine"), holds(&case, "borrows")), (3, 9));
     case.desk.resized(case.id("borrows"), 5, at(5));
     case.pass(5);
     assert_eq!((holds(&case, "mine"), holds(&case, "borrows")), (6, 6));
-    // Nothing of it goes to and fro, also after all cool-downs.
+    // Nothing oscillates, even after all cool-downs.
     for second in [6, 400, 4000] {
         case.pass(second);
         let pass = case.last.as_ref().unwrap();
         assert!(pass.victims.is_empty() && pass.grows.is_empty(), "{pass:?}");
     }
-    // Who gave it back has it again when it is free, and not before its cool-down is over.
+    // The job that gave up a worker gets it back when it is free, but not before its cool-down ends.
     case.end("mine", 4001);
     case.pass(4001);
     assert_eq!(holds(&case, "borrows"), 12);
@@ -80,7 +80,7 @@ fn whole_jobs_do_not_go_for_more_workers_and_who_has_given_back_is_owed_none_for
     assert_eq!(case.pass(0).len(), 2);
     assert_eq!(holds(&case, "mine"), 2);
     assert!(case.victims().is_empty());
-    // A job of its own project takes a worker; it is not taken back from others at once.
+    // A job of its own project takes a worker; it is not reclaimed from others at once.
     case.wait_since(of("owner", job("next", 1)), 1);
     case.pass(1);
     assert_eq!(case.victims(), ["mine"]);
@@ -141,7 +141,7 @@ fn siblings_give_back_within_their_group() {
 fn what_is_free_goes_to_what_is_guaranteed_then_by_priority_and_weight() {
     let heavy = Quota { weight: 200, ..Quota::default() };
     let mut case = Case::new(17, vec![project("heavy", None, heavy), project("owner", None, cards(5))]);
-    // One project has three jobs, the other one: it is projects that share.
+    // One project has three jobs, the other one: projects share, not jobs.
     for key in ["l1", "l2", "l3"] {
         case.wait(of("light", elastic(key, 1, 17)));
     }
@@ -160,7 +160,7 @@ fn what_is_free_goes_to_what_is_guaranteed_then_by_priority_and_weight() {
 
 #[test]
 fn workers_that_make_no_room_on_a_node_are_not_told_to_go() {
-    // Two nodes of six cards; a worker of the owner's takes four, one of the guest's one.
+    // Two nodes of six GPUs. A worker of the owner takes four, one of the guest takes one.
     let node = |ours: &[(&str, u64)]| NodeRoom {
         groups: Vec::new(),
         has: Ask::of(1 << 40, 1 << 50, 1 << 20, 6),
@@ -182,7 +182,8 @@ fn workers_that_make_no_room_on_a_node_are_not_told_to_go() {
     assert_eq!((holds(&case, "borrows"), case.workers("mine")), (8, 0));
     assert!(case.victims().is_empty(), "{:?}", case.last);
     case.desk.set_nodes(vec![node(&[("mine", 4), ("borrows", 2)]), node(&[("borrows", 6)])], at(2));
-    // However long it waits: nobody goes for what would be too little on either node, to come back and go again.
+    // However long it waits, no job shrinks: what becomes free would be too little on either node, and would
+    // oscillate.
     for second in [2, 400, 4000] {
         case.pass(second);
         assert!(case.victims().is_empty(), "{:?}", case.last);

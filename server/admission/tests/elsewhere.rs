@@ -1,4 +1,4 @@
-//! Jobs that wait on other servers.
+//! Jobs that wait on other replicas.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -12,7 +12,7 @@ use cubeloom_admission::{Ask, Desk, Elastic, JobId, Length, Prospect, Settings, 
 use cubeloom_domain::waiting::WaitRule;
 use proptest::prelude::*;
 
-/// A job that another server leads.
+/// A job that another replica schedules.
 fn foreign(spec: Spec) -> Spec {
     Spec { is_foreign: true, server: "other".into(), ..spec }
 }
@@ -26,12 +26,12 @@ fn an_older_job_of_another_server_is_not_overtaken() {
     let mut case = Case::new(8, Vec::new());
     case.wait_since(foreign(job("theirs", 6)), 1);
     case.wait_since(job("ours", 6), 2);
-    // It is never started here.
+    // This replica never starts it.
     assert_eq!(case.pass(5), [""; 0]);
     let why = case.why("ours", 5);
     assert_eq!((why.rule, why.ahead), (WaitRule::Behind, 1));
     assert_eq!(why.head.map(|head| head.key).as_deref(), Some("theirs"));
-    // Its server has started it.
+    // Its own replica has started it.
     case.end("theirs", 6);
     case.desk.hold(foreign(job("theirs", 6)), 0, at(6), at(6));
     assert_eq!(case.pass(6), [""; 0]);
@@ -52,7 +52,7 @@ fn priority_and_age_order_jobs_of_all_servers() {
     case.wait_since(job("older", 8), 1);
     case.wait_since(foreign(Spec { priority: 1, ..job("urgent", 8) }), 2);
     assert_eq!(case.pass(3), [""; 0]);
-    // Those that have waited equally long go by their runs, which are the same everywhere, whichever was heard of first.
+    // Jobs of equal age are ordered by their runs, which are the same everywhere, whichever was seen first.
     for (own, other, started) in [(1, 2, vec!["own"]), (2, 1, Vec::new())] {
         let mut case = Case::new(8, Vec::new());
         case.wait_since(Spec { run: own, ..job("own", 8) }, 1);
@@ -80,7 +80,7 @@ fn elastic_workers_go_for_a_job_of_another_server_that_its_own_could_not_help() 
     case.wait(elastic("wide", 2, 8));
     assert_eq!((case.pass(0), case.workers("wide")), (vec!["wide".to_owned()], 7));
     case.wait_since(foreign(job("theirs", 4)), 10);
-    // Its own server may still find somebody.
+    // Its own replica may still preempt others.
     case.pass(11);
     assert_eq!(case.victims(), [""; 0]);
     assert_eq!(case.last.as_ref().unwrap().again, Some(at(20)));
@@ -113,19 +113,19 @@ fn room_is_not_kept_for_ever_for_what_does_not_start() {
     case.wait_since(foreign(job("second", 8)), 1);
     case.wait_since(job("ours", 8), 2);
     assert_eq!(case.pass(10), [""; 0]);
-    // Those of this server may have to give back for the second one from then on.
+    // From then on, jobs of this replica may be preempted for the second one.
     assert_eq!(case.last.as_ref().unwrap().again, Some(at(11)));
     assert_eq!(case.pass(11), [""; 0]);
     assert_eq!(case.last.as_ref().unwrap().again, Some(at(70)), "the time is over then");
     assert_eq!(case.pass(69), [""; 0]);
     assert_eq!(case.why("ours", 69).ahead, 2);
-    // Nor for the others of a server of which none has started.
+    // Nor for other jobs of a replica that has started none.
     assert_eq!(case.pass(70), ["ours"]);
     case.end("ours", 71);
     case.wait_since(job("more", 8), 71);
     assert_eq!(case.pass(71), ["more"], "they keep nothing from now on");
     case.end("more", 72);
-    // One of them has gone: that server does start jobs, though not those for which room was kept.
+    // One of them has started: that replica works, although the job was not one with a reservation.
     case.end("first", 73);
     case.wait_since(job("late", 8), 73);
     assert_eq!(case.pass(73), ["late"]);
@@ -133,7 +133,7 @@ fn room_is_not_kept_for_ever_for_what_does_not_start() {
     case.wait_since(job("later", 8), 600);
     assert_eq!(case.pass(669), ["later"]);
     case.end("later", 670);
-    // After a while it is waited for again.
+    // After a while it gets reservations again.
     case.wait_since(job("last", 8), 670);
     assert_eq!(case.pass(670), [""; 0]);
 }
@@ -164,7 +164,7 @@ fn a_forecast_counts_what_waits_elsewhere() {
     case.pass(3);
     let start = case.desk.estimate(case.id("ours"), at(3), 1).unwrap();
     assert!(start.p50 >= at(200), "both have ended then: {start:?}");
-    // Also of one that waits there.
+    // Also for a job that is pending there.
     assert_eq!(case.desk.estimate(case.id("theirs"), at(3), 1).unwrap().p50, at(100));
     assert_eq!(case.why("theirs", 3).rule, WaitRule::Capacity);
     let tried = Tried { spec: long(job("new", 8)), is_first: true };
@@ -187,7 +187,7 @@ fn a_job_of_another_server_never_grows_here() {
     assert_eq!(case.last.as_ref().unwrap().grows, []);
 }
 
-/// One server of two, as it sees the world.
+/// The view of one of two replicas.
 struct Side {
     desk: Desk,
     name: &'static str,
@@ -230,7 +230,7 @@ impl Side {
     }
 }
 
-/// Two servers that remember the past of different projects.
+/// Two replicas that remember usage of different projects.
 fn two_sides(past: [usize; 2]) -> [Side; 2] {
     let mut sides = [Side::new("one", 8), Side::new("two", 8)];
     for (side, project) in sides.iter_mut().zip(past) {
@@ -241,11 +241,11 @@ fn two_sides(past: [usize; 2]) -> [Side; 2] {
     sides
 }
 
-/// When what two servers remember of the past has ended.
+/// When the usage history of both replicas has decayed.
 const BEGIN: u64 = 50_000;
 
-/// Leads the jobs of two servers to their ends, but for those of one that does not see the cluster; when the last has ended,
-/// or what never starts.
+/// Schedules the jobs of two replicas to their ends, except those of a `blind` replica, which does not see
+/// the cluster. Returns when the last job has ended, or a job that never starts.
 fn lead(sides: &mut [Side; 2], plans: &[Plan], begin: u64, blind: Option<usize>) -> Result<u64, Vec<usize>> {
     for side in &mut *sides {
         for (number, plan) in plans.iter().enumerate() {
@@ -275,7 +275,7 @@ fn lead(sides: &mut [Side; 2], plans: &[Plan], begin: u64, blind: Option<usize>)
                 assert_eq!(plans[number].side, own, "it is another server's");
                 open.retain(|one| *one != number);
                 ends.push((now + plans[number].takes, number));
-                // The other one hears of it.
+                // The other replica learns of it.
                 let other = &mut sides[1 - own];
                 let spec = other.spec(number, &plans[number]);
                 let waits = other.ids.remove(&number).unwrap();
@@ -290,7 +290,7 @@ fn lead(sides: &mut [Side; 2], plans: &[Plan], begin: u64, blind: Option<usize>)
 
 #[test]
 fn two_servers_that_order_two_projects_differently_wait_for_each_other_once() {
-    // Each remembers that its own project used much, so that each takes the other's to be first.
+    // Each replica remembers that its own project used much, so each puts the other's first.
     let mut sides = two_sides([0, 1]);
     let plans = [0, 1].map(|side| Plan { side, gpus: 8, priority: 0, since: 0, takes: 20 });
     let mut now = BEGIN;
@@ -305,8 +305,8 @@ fn two_servers_that_order_two_projects_differently_wait_for_each_other_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Two servers that see different rooms, and have another past, do not block each other for ever: each job starts within
-    /// the time of those before it and of the limit.
+    /// Two replicas with different capacity and usage history never block each other forever. Each job starts
+    /// within the time of the jobs ahead plus the reservation timeout.
     #[test]
     fn two_servers_never_block_each_other_for_ever(
         plans in prop::collection::vec(plan(), 1..12),
@@ -314,7 +314,7 @@ proptest! {
         blind in prop::option::of(0..2usize),
     ) {
         let mut sides = two_sides([past.0, past.1]);
-        // One may not see the cluster at all: what waits there never starts.
+        // One replica may not see the cluster at all: its pending jobs never start.
         if let Some(blind) = blind {
             sides[blind].desk.set_room(Ask::default(), BTreeMap::new());
         }

@@ -1,4 +1,4 @@
-//! Cards that no job gets as they are faulty.
+//! Unhealthy GPUs that no job gets.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -11,7 +11,7 @@ use cubeloom_admission::{Ask, NodeRoom, Prospect, Spec, Tried, Whose, sentence};
 use cubeloom_domain::faulty::{FaultyCard, FaultyCards};
 use cubeloom_domain::waiting::WaitRule;
 
-/// One node of four cards, of which the third is faulty.
+/// One node of four GPUs, the third of which is unhealthy.
 fn case() -> Case {
     let mut case = Case::new(4, Vec::new());
     let (has, others) = (Ask::of(1 << 40, 1 << 50, 0, 4), Ask::of(0, 0, 0, 1));
@@ -32,14 +32,14 @@ fn what_asks_for_faulty_cards_waits_and_keeps_nothing_from_others() {
     assert_eq!((why.rule, why.holders.len(), why.shortages[0].free), (WaitRule::Faulty, 0, 1), "{why:?}");
     let said = "asks for 4 GPUs, 1 is free; 1 of 4 GPUs is faulty: XID 79 on GPU 2";
     assert_eq!(sentence(&why, whose), said);
-    // What waits for those that others hold is told of it, too.
+    // A job that waits for GPUs in use is informed of it, too.
     case.wait(job("pair", 2));
     assert!(case.pass(1).is_empty());
     let why = case.why("pair", 2);
     assert_eq!((why.rule, why.holders.len(), why.faulty.is_some()), (WaitRule::Capacity, 1, true), "{why:?}");
     case.end("small", 3);
     assert_eq!(case.pass(3), ["pair"]);
-    // The card is whole again.
+    // The GPU has recovered.
     case.end("pair", 4);
     case.desk.set_nodes(Vec::new(), at(4));
     case.desk.set_faulty(None);

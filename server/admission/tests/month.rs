@@ -1,11 +1,11 @@
-//! A simulated month, smaller than the one that `cubeloom bench admission` measures.
+//! A simulated month, smaller than the one of `cubeloom bench admission`.
 
 use std::time::Duration;
 
 use cubeloom_admission::simulate::{Scenario, simulate};
 
-/// The month that `cubeloom bench month` measures, and that the documentation tells of: two seconds in a release
-/// build, half a minute in another.
+/// The month of `cubeloom bench month`, which the documentation describes: two seconds in a release build,
+/// half a minute in a debug build.
 #[test]
 #[ignore = "ten thousand jobs"]
 fn a_month_of_ten_thousand_jobs_holds_every_invariant() {
@@ -25,7 +25,7 @@ fn nobody_starves_and_guarantees_are_met_in_a_month() {
         let report = simulate(&scenario).unwrap();
         assert_eq!(report.succeeded + report.failed, scenario.jobs);
         assert!(report.utilisation > 0.5, "{report:#?}");
-        // The month is one in which something is given back at all.
+        // The month has preemptions at all.
         assert!(report.preempted > 0 && report.workers_given_back > 0 && report.owed > 0, "{report:#?}");
         assert!(report.restarts > 0, "{report:#?}");
         owed_with_less += report.owed_with_less;

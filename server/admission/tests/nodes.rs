@@ -1,4 +1,4 @@
-//! Where enough is free in all, and on no nodes.
+//! Enough is free in total, but on no nodes.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -19,13 +19,13 @@ fn cpus(count: u64) -> Ask {
     Ask::of(1000 * count, 0, 1, 0)
 }
 
-/// So many workers of so many CPUs each.
+/// A gang of this many workers with this many CPUs each.
 fn gang(key: &str, workers: u32, each: u64) -> Spec {
     let fixed = Ask { pods: workers.into(), ..cpus(each * u64::from(workers)) };
     Spec { fixed, gang: vec![(cpus(each), workers)], ..job(key, 0) }
 }
 
-/// Nodes of 8 CPUs: what others take of each, and what jobs do.
+/// Nodes of 8 CPUs: foreign usage of each, and usage by jobs.
 fn nodes(taken: &[(u64, &[(&str, u64)])]) -> Vec<NodeRoom> {
     let node = |(others, ours): &(u64, &[(&str, u64)])| NodeRoom {
         groups: vec!["big".into()],
@@ -51,7 +51,7 @@ fn a_gang_starts_only_where_its_workers_fit_on_single_nodes() {
         case.wait(gang(key, 1, 4));
     }
     assert_eq!(case.pass(0), ["a", "b", "c"]);
-    // Each is on a node of its own: on each, four are free.
+    // Each is on its own node, and four CPUs are free on each.
     case.desk.set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)])]), at(0));
     let tried = vec![Tried { spec: gang("tried", 2, 6), is_first: true }];
     let prospects = case.desk.what_if(tried, at(1), 1, &mut || true);
@@ -62,7 +62,7 @@ fn a_gang_starts_only_where_its_workers_fit_on_single_nodes() {
     assert_eq!((why.rule, why.holders.len(), why.shortages.len()), (WaitRule::Scattered, 2, 0), "{why:?}");
     let said = sentence(&why, Whose { project: "project", person: "person" });
     assert!(said.starts_with("enough is free in all"), "{said}");
-    // What it needs in all is kept for it.
+    // Its total is reserved.
     case.wait(gang("small", 1, 1));
     assert!(case.pass(3).is_empty(), "twelve of twelve are kept");
     case.end("a", 4);
@@ -99,7 +99,7 @@ fn a_gang_that_no_nodes_have_room_for_never_starts_and_keeps_nothing_from_others
     assert_eq!((why.rule, why.shortages.len()), (WaitRule::NeverFits, 0));
     let whose = Whose { project: "project", person: "person" };
     assert_eq!(sentence(&why, whose), "asks for 4 x 6 CPU, and the nodes that there are have 3 x 8 CPU");
-    // What is too little in all is told alike, and of a node group with its name.
+    // A shortage in total is reported the same way, and with the name of a node group.
     case.wait(Spec { node_group: Some("big".into()), ..gang("five", 5, 8) });
     let why = case.why("five", 1);
     assert_eq!((why.rule, why.shortages.len()), (WaitRule::NeverFits, 1));
@@ -141,7 +141,7 @@ fn a_job_that_nobody_here_has_known_for_a_minute_is_anothers() {
     assert!(case.pass(60).is_empty());
     let why = case.why("pair", 60);
     assert_eq!((why.rule, why.shortages[0].held), (WaitRule::Capacity, 11_000));
-    // It was an attempt of this server's after all: no longer another's.
+    // It was an attempt of this server after all: no longer foreign usage.
     case.desk.hold(gang("of-another", 1, 6), 0, at(0), at(61));
     assert!(case.desk.set_nodes(nodes(&taken), at(61)));
     assert_eq!(case.why("pair", 61).shortages[0].held, 11_000, "it is counted once");
@@ -182,7 +182,7 @@ fn room_is_kept_for_one_job_that_finds_no_node_not_for_all_of_them() {
     );
 }
 
-/// Four nodes with a job of four CPUs on each, of which the first takes so long at the most; and one that needs five.
+/// Four nodes with a job of four CPUs on each, the first with this timeout; and a job that needs five.
 fn halves(first_takes: Option<Duration>) -> Case {
     let mut case = case(&[(0, &[]), (0, &[]), (0, &[]), (0, &[])]);
     case.wait(Spec { timeout: first_takes, ..gang("a", 1, 4) });
@@ -220,7 +220,7 @@ fn who_ends_before_a_job_finds_a_node_starts_in_what_is_kept_for_it() {
     case.end("s", 1);
     case.end("u", 1);
     let takes = |key, seconds| Spec { timeout: Some(Duration::from_secs(seconds)), ..gang(key, 1, 4) };
-    // With one of four the rest is what is kept: six.
+    // With one of four, the rest is what is reserved: six.
     case.wait(gang("rest", 1, 4));
     assert_eq!(case.pass(1), ["rest"]);
     let ours: [&[(&str, u64)]; 4] =
@@ -249,14 +249,14 @@ fn nobody_gives_way_to_a_job_that_finds_no_node_afterwards() {
         .set_nodes(nodes(&[(0, &[("here", 1), ("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]), at(0));
     case.wait(gang("whole", 1, 8));
     assert!(case.pass(1).is_empty() && case.victims().is_empty(), "{:?}", case.victims());
-    // On a node that only it is on, it helps.
+    // On a node of its own it helps.
     case.end("here", 2);
     case.desk.set_nodes(nodes(&[(0, &[("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]), at(0));
     case.pass(2);
     assert!(!case.victims().is_empty());
 }
 
-/// What each of three nodes, and of more, holds; all of it is guaranteed to `project`, and lent to others.
+/// Usage of each of three nodes, or more. All of it is guaranteed to `project`, and lent to others.
 fn lent(taken: &[(&str, u64)]) -> Case {
     let mut case = Case::new(0, Vec::new());
     let all = Ask { pods: 0, ..cpus(8 * taken.len() as u64) };
@@ -282,11 +282,11 @@ fn lent(taken: &[(&str, u64)]) -> Case {
 fn nobody_gives_way_for_nodes_that_the_same_pass_gives_to_another() {
     let mut case = lent(&[("", 0), ("x", 8), ("h", 4)]);
     case.wait(gang("first", 1, 4));
-    // With `x` gone, sixteen are free: four, eight and four.
+    // Without `x`, sixteen are free: four, eight and four.
     case.wait(gang("pair", 2, 8));
     assert_eq!(case.pass(1), ["first"]);
     assert!(case.victims().is_empty(), "{:?}", case.victims());
-    // When the first has ended before it was on any node, two nodes are free.
+    // If the first ends before it was on any node, two nodes are free.
     case.end("first", 2);
     case.pass(2);
     assert_eq!(case.victims(), ["x"]);
@@ -296,11 +296,11 @@ fn nobody_gives_way_for_nodes_that_the_same_pass_gives_to_another() {
 fn nobody_gives_way_for_nodes_that_others_leave_to_another() {
     let mut case = lent(&[("x", 8), ("y", 8), ("z", 8), ("h", 4), ("i", 4)]);
     case.wait(gang("pair", 2, 8));
-    // Eight are free beside what the first pair gets, on two nodes.
+    // Eight are free on two nodes, besides what the first pair gets.
     case.wait(gang("next", 2, 8));
     assert!(case.pass(1).is_empty());
     assert_eq!(case.victims().len(), 2, "{:?}", case.victims());
-    // One of those nodes is enough with the last one.
+    // One of those nodes is enough, together with the last one.
     case.end("h", 2);
     case.pass(2);
     assert_eq!(case.victims().len(), 1, "{:?}", case.victims());

@@ -1,4 +1,4 @@
-//! What projects held lately, and how long it counts. Clusters have eight cards.
+//! Recent usage of projects, and how long it counts. Clusters have eight GPUs.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -16,12 +16,12 @@ fn of(project: &str, spec: Spec) -> Spec {
     Spec { project: project.into(), ..spec }
 }
 
-/// All cards for the first day.
+/// All GPUs for the first day.
 fn greedy() -> HeldBefore {
     HeldBefore { project: "greedy".into(), until: at(DAY), gpus: 8.0, cpu: 8000.0, ..HeldBefore::default() }
 }
 
-/// A desk of a server that has been there all the time, and one of a server that was started at this second.
+/// A scheduler that has run all the time, and one of a server that started at this second.
 fn both(second: u64) -> [Case; 2] {
     let mut old = Case::new(8, Vec::new());
     old.wait(of("greedy", job("long", 8)));
@@ -32,7 +32,7 @@ fn both(second: u64) -> [Case; 2] {
     [old, new]
 }
 
-/// Who is next of the two, when the other one holds so many cards.
+/// Which of the two is next, while the other one holds this many GPUs.
 fn next(case: &mut Case, holds: u64, second: u64) -> String {
     case.wait_since(of("other", job("holds", holds)), second);
     assert_eq!(case.pass(second), ["holds"]);
@@ -46,7 +46,7 @@ fn next(case: &mut Case, holds: u64, second: u64) -> String {
 
 #[test]
 fn after_a_half_life_half_of_it_counts_also_after_a_restart() {
-    // All of eight cards for a day count as four at its end, as two a day later, as one after another day.
+    // All eight GPUs for a day count as four at its end, as two a day later, and as one after another day.
     for (day, more) in [(1, 3), (2, 1)] {
         for mut case in both(day * DAY) {
             assert_eq!(next(&mut case, more, day * DAY), "other", "{more} GPUs are less, on day {day}");
@@ -65,7 +65,7 @@ fn it_counts_for_the_groups_above_and_stays_when_pools_or_queues_come() {
         || vec![group("all", None, Quota::default()), project("greedy", Some("all"), Quota::default())];
     let mut case = Case::new(8, queues());
     case.desk.held_before(&greedy(), at(DAY));
-    // What a pool had that is not there counts nowhere.
+    // Usage of a pool that no longer exists counts nowhere.
     let gone =
         HeldBefore { project: "other".into(), node_group: Some("gone".into()), gpus: 80.0, ..greedy() };
     case.desk.held_before(&gone, at(DAY));
@@ -73,7 +73,7 @@ fn it_counts_for_the_groups_above_and_stays_when_pools_or_queues_come() {
     case.desk.set_room(Ask::of(1 << 40, 1 << 50, 0, 8), groups);
     let more = [queues(), vec![project("sibling", Some("all"), Quota::default())]].concat();
     case.desk.set_queues(&std::sync::Arc::new(more));
-    // Its sibling held nothing, and is of the same group.
+    // Its sibling in the same group has no usage.
     case.wait_since(of("sibling", job("sibling", 5)), DAY);
     case.wait_since(of("greedy", job("greedy", 5)), DAY);
     case.wait_since(of("other", job("other", 5)), DAY + 1);

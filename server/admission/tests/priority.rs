@@ -14,7 +14,7 @@ fn of(project: &str, spec: Spec) -> Spec {
     Spec { project: project.into(), ..spec }
 }
 
-/// Of a class that preempts.
+/// A job of a preempting class.
 fn urgent(key: &str, gpus: u64) -> Spec {
     Spec { priority: 100, preempts: true, ..job(key, gpus) }
 }
@@ -23,7 +23,7 @@ fn with_priority(key: &str, gpus: u64, priority: i32) -> Spec {
     Spec { priority, ..job(key, gpus) }
 }
 
-/// A cluster that is full of these jobs, each a second newer than the one before it.
+/// A cluster full of these jobs, each a second newer than the one before.
 fn full_of(jobs: impl IntoIterator<Item = Spec>) -> Case {
     let mut case = Case::new(8, Vec::new());
     for (second, spec) in (0..).zip(jobs) {
@@ -97,7 +97,8 @@ fn the_time_in_the_queue_protects_who_runs_and_does_not_arm_who_waits() {
     case.wait_since(Spec { priority: 4, ..urgent("four", 8) }, 5 * HOUR + 2);
     case.pass(5 * HOUR + 2);
     assert!(case.victims().is_empty());
-    // However long that waits, it preempts nothing that it would not have at first: no two stop each other by turns.
+    // However long it waits, it preempts only what it could preempt at first: no two jobs stop each other in
+    // turns.
     case.pass(50 * HOUR);
     assert!(case.victims().is_empty());
     case.wait_since(Spec { priority: 6, ..urgent("six", 8) }, 50 * HOUR);
@@ -121,7 +122,7 @@ fn guarantees_of_others_hold_against_any_priority() {
     assert_eq!(case.victims(), ["borrows"]);
     case.end("borrows", 3);
     assert_eq!(case.pass(3), ["four"]);
-    // And what is guaranteed comes back from the urgent one.
+    // And a guarantee is reclaimed from the urgent job.
     case.wait_since(of("fresh", job("waits", 1)), 4);
     case.end("own", 4);
     case.wait_since(of("guest", job("more", 4)), 4);
@@ -158,7 +159,7 @@ fn of_a_job_that_is_not_there_any_more_nothing_is_said() {
     let low = case.id("low");
     assert!(case.desk.preempted(low).is_some());
     case.end("urgent", 2);
-    // It has the place of the one that has gone.
+    // It takes the capacity of the job that has gone.
     case.wait_since(urgent("another", 8), 3);
     assert_eq!(case.desk.preempted(low), None);
 }

@@ -1,4 +1,4 @@
-//! What holds whatever happens.
+//! Properties that hold in every case.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -24,10 +24,10 @@ enum Op {
         more: u32,
         named: bool,
         timeout: Option<u64>,
-        /// Whether it preempts lower ones, and whether higher ones do not preempt it.
+        /// Whether it preempts lower ones, and whether it is protected from higher ones.
         class: (bool, bool),
     },
-    /// One that waits asks for so many cards by now.
+    /// A pending job changes its request to this many GPUs.
     Ask(prop::sample::Index, u64),
     End(prop::sample::Index),
     Pass(u64),
@@ -51,7 +51,7 @@ fn amount(count: Option<u64>) -> Amounts {
     count.map(|count| (Resource::Gpus, count)).into_iter().collect()
 }
 
-/// A tree whose guarantees are together no more than the twelve cards that there are.
+/// A tree whose guarantees together do not exceed the twelve GPUs of the cluster.
 fn tree() -> impl Strategy<Value = Vec<QueueRecord>> {
     let quota = |most: u64| {
         (
@@ -159,7 +159,7 @@ impl World {
         self.leaving.retain(|one| *one != job);
     }
 
-    /// A pass; what it makes of workers happens at once.
+    /// Runs a cycle; workers that it removes are gone at once.
     fn pass(&mut self) -> Vec<JobId> {
         let pass = self.desk.pass(at(self.now), usize::MAX);
         let started: Vec<JobId> = pass.starts.iter().map(|start| start.job).collect();
@@ -238,8 +238,9 @@ proptest! {
         for op in &ops {
             world.does(op);
         }
-        // What has started may open the way for others: it ends before the head needs the room, or a limit is full now, and
-        // who waited for room waits for that. Nobody starts and gives back in turn.
+        // A started job may clear the way for others: it ends before the head needs the capacity. Or a limit
+        // is now full, and what waited for capacity waits for that limit. No job starts and is preempted in
+        // turns.
         let mut starts = 0;
         for _ in 0..=world.waiting.len() + 1 {
             let pass = world.desk.pass(at(world.now), usize::MAX);
@@ -283,7 +284,7 @@ proptest! {
         for op in &ops {
             world.does(op);
         }
-        // Only this project's first job waits, and it asks for one card.
+        // Only this project's first job is pending, and it requests one GPU.
         for job in std::mem::take(&mut world.waiting) {
             world.desk.remove(job, at(world.now));
         }
@@ -314,7 +315,8 @@ proptest! {
     }
 }
 
-/// Found by the property above: a group that holds its guarantee, and keeps as much again free for one of its projects.
+/// Found by the property above: a group that uses its guarantee, and reserves as much again for one of its
+/// projects.
 #[test]
 fn a_group_that_holds_more_with_what_it_keeps_than_it_is_guaranteed_gives_back() {
     let kept = |count| Quota { lend: false, ..cards(count) };
@@ -335,7 +337,8 @@ fn a_group_that_holds_more_with_what_it_keeps_than_it_is_guaranteed_gives_back()
     assert_eq!(case.pass(2), ["owed"]);
 }
 
-/// Found by the property above, too: who is told to stop holds a named limit until it has.
+/// Also found by the property above: a job that was asked to stop holds a concurrency limit until it has
+/// stopped.
 #[test]
 fn a_named_limit_is_held_by_who_is_on_its_way_out() {
     let records = vec![project("a", None, cards(4)), project("b", None, Quota::default())];

@@ -1,4 +1,4 @@
-//! Who would be affected by another tree of queues.
+//! Impact of another queue tree.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -18,7 +18,7 @@ fn limited(count: u64) -> Quota {
     Quota { limit: Amounts::from_iter([(Resource::Gpus, count)]), ..Quota::default() }
 }
 
-/// Eight cards, and jobs that start one after the other.
+/// Eight GPUs, and jobs that start one after the other.
 fn case(records: Vec<QueueRecord>, running: Vec<Spec>) -> Case {
     let mut case = Case::new(8, records);
     for (second, spec) in (0..).zip(running) {
@@ -55,12 +55,12 @@ fn cards_that_are_moved_are_given_back_by_the_newest_and_let_who_waits_start() {
     let (tree, moved) = trees();
     let running = || vec![of("a", job("old", 4)), of("a", job("middle", 2)), of("a", job("new", 2))];
     let mut all = case(tree.to_vec(), running());
-    // Nobody waits: nobody gives anything back.
+    // No job is pending: nothing is preempted.
     assert_eq!(requeued(&all, &tree, &moved), Requeued::default());
     all.wait_since(of("b", job("waits", 3)), 50);
     let found = requeued(&all, &tree, &moved);
     assert_eq!((found.give_back, found.start), (keys(["middle", "new"]), keys(["waits"])));
-    // One card would do: the newest job alone.
+    // One GPU would be enough: the newest job alone.
     let mut one = case(tree.to_vec(), running());
     one.wait_since(of("b", job("waits", 1)), 50);
     let found = requeued(&one, &tree, &moved);
@@ -83,7 +83,7 @@ fn elastic_workers_go_under_either_tree() {
     case.pass(0);
     case.wait_since(of("b", job("waits", 4)), 50);
     assert_eq!(requeued(&case, &tree, &moved), Requeued::default());
-    // When none may hold what `b` asks for, neither do they go.
+    // If no job may hold what `b` requests, none is preempted either.
     let closed = [project("a", None, cards(4)), project("b", None, limited(0))];
     let found = requeued(&case, &closed, &moved);
     assert_eq!((found.give_back, found.start), (keys(["grows"]), keys(["waits"])));

@@ -1,4 +1,4 @@
-//! Each rule, by example. Clusters have eight cards unless a test says otherwise.
+//! Each rule, by example. Clusters have eight GPUs unless a test says otherwise.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -34,7 +34,7 @@ fn priority_goes_before_shares_and_shares_before_age() {
     assert_eq!(case.pass(0), ["first"]);
     case.wait(Spec { project: "one".into(), ..job("older", 4) });
     case.wait(Spec { project: "two".into(), ..job("newer", 4) });
-    // The queue that holds less is first, though its job is newer.
+    // The queue with less usage is first, although its job is newer.
     assert_eq!(case.pass(1), ["newer"]);
     case.wait(Spec { project: "two".into(), priority: 5, ..job("urgent", 4) });
     case.end("newer", 2);
@@ -81,14 +81,14 @@ fn what_may_never_end_takes_nothing_that_a_wide_one_is_short_of() {
     case.pass(0);
     case.wait_since(job("wide", 8), 1);
     case.wait_since(job("unknown", 1), 1);
-    // Nobody knows how long it takes: it would delay the wide one, also in the first second.
+    // Its run time is unknown: it would delay the wide one, even in the first second.
     assert_eq!(case.pass(1), [""; 0]);
     let why = case.why("unknown", 1);
     assert_eq!((why.rule, why.head.map(|head| head.name).as_deref()), (WaitRule::Behind, Some("wide")));
-    // One whose time is limited, where nobody knows when there is room for the wide one, neither.
+    // Neither does a job with a timeout start, if it is unknown when the wide one fits.
     case.wait_since(Spec { timeout: Some(Duration::from_secs(1)), ..job("short", 1) }, 2);
     assert_eq!(case.pass(2), [""; 0]);
-    // A job that takes nothing of what the wide one is short of delays it not.
+    // A job that takes nothing of what the wide one lacks does not delay it.
     case.wait_since(Spec { fixed: Ask::of(1000, 0, 1, 0), ..job("no-card", 0) }, 13);
     assert_eq!(case.pass(13), ["no-card"]);
 }
@@ -105,7 +105,7 @@ fn with_known_lengths_what_ends_in_time_is_filled_in() {
     case.wait_since(job("wide", 7), 1);
     case.wait_since(lasting("too-long", 2, 100), 2);
     case.wait_since(lasting("in-time", 2, 60), 3);
-    // One card is left over when the wide one starts.
+    // One GPU is left over when the wide one starts.
     case.wait_since(lasting("beside", 1, 1000), 4);
     assert_eq!(case.pass(30), ["in-time"]);
     case.end("in-time", 40);
@@ -134,7 +134,7 @@ fn a_guarantee_comes_back_from_the_newest_borrower_of_the_lowest_priority() {
     assert_eq!(case.pass(2), [""; 0]);
     assert_eq!(case.victims(), ["new"]);
     assert_eq!(case.why("mine", 3).rule, WaitRule::Leaving);
-    // Nobody else takes the room meanwhile, and no second one has to go.
+    // No other job takes the capacity meanwhile, and no second job is preempted.
     case.wait_since(Spec { project: "guest".into(), priority: 9, ..job("thief", 2) }, 3);
     assert_eq!(case.pass(3), [""; 0]);
     assert!(case.victims().is_empty());
@@ -142,7 +142,8 @@ fn a_guarantee_comes_back_from_the_newest_borrower_of_the_lowest_priority() {
     assert_eq!(case.pass(4), ["mine"]);
 }
 
-/// A group of two, of which `small` holds what is guaranteed to `large`; beside it `wide`, which waits for half the cluster.
+/// A group of two, where `small` uses the guarantee of `large`; beside it `wide`, which waits for half the
+/// cluster.
 fn a_group_beyond_its_guarantee(wide: Spec) -> Case {
     let queues = vec![
         group("both", None, cards(4)),
@@ -197,7 +198,7 @@ fn what_others_went_for_is_not_taken_by_a_later_one() {
     let victims = case.victims();
     assert_eq!(victims.len(), 3);
     case.end(&victims[0], 2);
-    // One card is free, two are on their way; the last borrower goes for the later one.
+    // One GPU is free, two are being reclaimed; the last borrower is preempted for the later job.
     case.wait_since(Spec { project: "second".into(), ..job("late", 1) }, 2);
     assert!(case.pass(3).is_empty(), "the free GPU is promised");
     case.end(&victims[1], 4);
@@ -205,7 +206,8 @@ fn what_others_went_for_is_not_taken_by_a_later_one() {
     assert_eq!(case.pass(5), ["wide"]);
 }
 
-/// Of the five cards of the keeper's job its project keeps four when it is gone: only one of them is for the wide one.
+/// The keeper's job has five GPUs, and four of them stay reserved for its project when it ends. Only one of
+/// them goes to the wide job.
 #[test]
 fn what_is_kept_free_once_its_own_jobs_are_gone_is_not_on_its_way_to_others() {
     let keeper = project("keeper", None, Quota { lend: false, ..cards(4) });
@@ -256,14 +258,15 @@ fn a_waiting_job_takes_elastic_workers_first_also_in_its_own_project() {
     case.desk.resized(case.id("grows"), 4, at(2));
     assert_eq!(case.pass(2), ["next"]);
     case.end("next", 3);
-    // Not at once: it would have to give back again with the next job.
+    // Not at once: it would be reclaimed again with the next job.
     case.pass(4);
     assert_eq!(case.workers("grows"), 4);
     case.pass(302);
     assert_eq!(case.workers("grows"), 7);
 }
 
-/// A team that may hold six cards, by its limit or by what each of its people may: two jobs run, and one for four waits.
+/// A team that may use six GPUs, by its limit or by the cap per person: two jobs run, and one that needs four
+/// is pending.
 fn four_of_six_are_waited_for(quota: Quota) -> Case {
     let mut case = Case::new(8, vec![project("team", None, quota)]);
     let of = |spec: Spec| Spec { project: "team".into(), ..spec };
@@ -305,7 +308,7 @@ fn what_gives_no_workers_back_starts_with_more_than_its_least_only_while_nobody_
     case.wait(rigid("alone"));
     assert_eq!(case.pass(0), ["alone"]);
     assert_eq!(case.workers("alone"), 3, "what can never start is not waited for");
-    // There is room for it, which it will want when its time is over.
+    // It fits, but will need the capacity when its cool-down is over.
     case.wait_cooling(job("cools", 2), 0, 300);
     case.wait_since(rigid("beside"), 1);
     case.wait_since(elastic("gives", 1, 2), 2);
@@ -368,7 +371,7 @@ fn what_every_job_must_have_goes_before_what_any_has_beyond() {
     case.wait(job("c", 2));
     assert_eq!(case.pass(0).len(), 3);
     assert_eq!(case.workers("a") + case.workers("b"), 4, "the first workers beside six GPUs");
-    // Nothing goes below what it must have, and the first worker never.
+    // No job shrinks below its minimum, and the first worker never goes.
     case.wait_since(job("more", 2), 1);
     case.pass(1);
     assert!(case.victims().len() <= 1);

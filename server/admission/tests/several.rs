@@ -1,4 +1,4 @@
-//! What holds whatever happens, with several resources and several node groups; and of elastic jobs and back-fill.
+//! Properties with several resources and several node groups, and of elastic jobs and back-fill.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 const PROJECTS: [&str; 4] = ["a", "b", "c", "free"];
 /// The whole cluster, and its node groups.
 const POOLS: [Option<&str>; 3] = [None, Some("fast"), Some("slow")];
-/// What they have: cores, memory, cards.
+/// Their capacity: CPUs, memory, GPUs.
 const ROOMS: [(u64, u64, u64); 3] = [(24, 48, 12), (8, 20, 6), (12, 16, 4)];
 
 fn room(at: usize) -> Ask {
@@ -29,7 +29,7 @@ fn room(at: usize) -> Ask {
 enum Op {
     Wait(Box<Spec>),
     End(prop::sample::Index),
-    /// So many seconds later.
+    /// This many seconds later.
     Pass(u64),
 }
 
@@ -61,7 +61,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(prop_oneof![4 => wait(), 2 => end, 3 => (0..40u64).prop_map(Op::Pass)], 1..50)
 }
 
-/// What one queue has of a pool: no more than a fourth of it is guaranteed to each.
+/// A queue's quota of a pool: at most a fourth of it is guaranteed to each.
 fn quota(pool: usize) -> impl Strategy<Value = Quota> {
     let (cpu, memory, gpus) = ROOMS[pool];
     let most = (0..=cpu / 8, 0..=memory / 8, 0..=gpus / 4, 0..=gpus / 8);
@@ -108,7 +108,8 @@ fn tree() -> impl Strategy<Value = Vec<QueueRecord>> {
         .prop_map(move |(a, b, c)| ["a", "b", "c"].into_iter().zip([a, b, c]).map(record).collect())
 }
 
-/// A desk with all that has happened; what gives back does so at once, unless it is a whole job: that has gone when a test says so.
+/// A scheduler with its history. Shrunk jobs shrink at once; preempted whole jobs are gone when a test says
+/// so.
 struct World {
     desk: Desk,
     there: Vec<JobId>,
@@ -159,7 +160,7 @@ impl World {
         pass
     }
 
-    /// Whole jobs that were told to go have gone.
+    /// Preempted whole jobs are gone.
     fn leave(&mut self) {
         for job in self.leaving.drain(..) {
             if let Some(which) = self.there.iter().position(|there| *there == job) {
@@ -170,18 +171,18 @@ impl World {
     }
 }
 
-/// An elastic job of the four projects: its first worker has a card.
+/// An elastic job of the four projects: its first worker has a GPU.
 fn stretches() -> impl Strategy<Value = (usize, u32, u32, i32)> {
     (0..4usize, 0..3u32, 0..8u32, 0..2i32)
 }
 
-/// The cards that a project's jobs hold.
+/// GPUs in use by a project's jobs.
 fn held(desk: &Desk, jobs: &[JobId], project: &str) -> u64 {
     let of = jobs.iter().filter(|job| desk.spec(**job).unwrap().project == project);
     of.filter_map(|job| Some(u64::from(desk.workers(*job)?) + 1)).sum()
 }
 
-/// When a job starts, where everything ends when its time is over. `runs` has what holds something, with its end.
+/// When a job starts, if every job ends at its timeout. `runs` has the running jobs, with their ends.
 fn start_of(job: JobId, desk: &mut Desk, mut runs: Vec<(u64, JobId)>, mut now: u64) -> Option<u64> {
     loop {
         for start in desk.pass(at(now), usize::MAX).starts {
@@ -200,7 +201,6 @@ fn start_of(job: JobId, desk: &mut Desk, mut runs: Vec<(u64, JobId)>, mut now: u
     }
 }
 
-/// Duration, in seconds.
 fn length(desk: &Desk, job: JobId) -> u64 {
     desk.spec(job).unwrap().timeout.unwrap().as_secs()
 }
@@ -235,7 +235,7 @@ proptest! {
             world.does(&Op::End(*which));
             world.does(&Op::Pass(5));
         }
-        // Nobody waits any more, nobody is leaving, and all cool-downs are over.
+        // No job is pending or leaving, and all cool-downs are over.
         world.leave();
         world.there.retain(|job| {
             let holds = world.desk.workers(*job).is_some();
@@ -292,7 +292,7 @@ proptest! {
         });
         let before: Vec<JobId> = before.collect();
         let first = desk.pass(at(0), usize::MAX).starts;
-        // The head is the first that waits.
+        // The head is the first pending job.
         for job in before {
             if desk.workers(job).is_none() {
                 desk.remove(job, at(0));

@@ -1,4 +1,4 @@
-//! What would become of jobs that nobody has asked for yet.
+//! Outcome of hypothetical jobs.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -45,7 +45,7 @@ fn what_waits_names_those_that_hold_and_when_they_end() {
     let length = Length { median: Duration::from_secs(1000), spread: 0.1 };
     case.wait(Spec { length: Some(length), project: "other".into(), ..job("runs", 6) });
     case.pass(0);
-    // It has ended before there is room for the first one.
+    // It ends before the first one fits.
     let small = Spec { timeout: Some(Duration::from_secs(60)), ..job("small", 2) };
     let found = try_all(&case, vec![first(job("new", 4)), first(small)]);
     assert_eq!(found[1], Prospect::Starts);
@@ -119,7 +119,7 @@ fn estimates_are_left_out_when_they_take_too_long() {
 
 #[test]
 fn a_job_that_may_never_come_in_time_has_no_estimate() {
-    // Either of two jobs must end; of one nobody knows when, and the other one takes very differently long.
+    // Either of two jobs must end: the run time of one is unknown, and that of the other varies widely.
     let mut case = Case::new(8, Vec::new());
     let length = Length { median: Duration::from_secs(1000), spread: 0.1 };
     case.wait(Spec { length: Some(length), ..job("known", 4) });

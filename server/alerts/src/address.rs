@@ -1,12 +1,12 @@
-//! Addresses that people write: what is wrong with them, and how much of them may be shown.
+//! Channel addresses from users: validation, and the part that may be shown.
 
 use cubeloom_domain::alert::ChannelKind;
 use url::Url;
 
-/// The most receivers of one channel of e-mail.
+/// Maximum number of receivers of an email channel.
 const RECEIVERS: usize = 20;
 
-/// What is wrong with an address.
+/// The problem with an address. `None` if it is valid.
 #[must_use]
 pub fn mistake(kind: ChannelKind, address: &str) -> Option<String> {
     if kind == ChannelKind::Email {
@@ -31,20 +31,21 @@ fn mistaken_mails(address: &str) -> Option<String> {
     mails.iter().find_map(|mail| mistaken_mail(mail))
 }
 
-/// What is wrong with one person's address.
+/// The problem with one email address. `None` if it is valid.
 #[must_use]
 pub fn mistaken_mail(mail: &str) -> Option<String> {
     (!is_mail(mail)).then(|| format!("`{mail}` is no e-mail address"))
 }
 
-/// The addresses of a list.
+/// The email addresses of a list.
 #[must_use]
 pub fn receivers(address: &str) -> Vec<String> {
     let parts = address.split([',', ';', '\n']).map(str::trim);
     parts.filter(|part| !part.is_empty()).map(ToOwned::to_owned).collect()
 }
 
-/// The plain form `name@host` in ASCII: what could mean something else in an envelope or a header is none.
+/// Whether a text is a plain ASCII `name@host`. Anything with another meaning in an envelope or a header is
+/// rejected.
 fn is_mail(text: &str) -> bool {
     let fits = |text: &str, others: &str| {
         !text.is_empty()
@@ -59,7 +60,7 @@ fn is_mail(text: &str) -> bool {
         })
 }
 
-/// As much of an address as members may see. The path and the query of a URL are often all that is needed to send.
+/// The part of an address that members may see. The path and the query of a URL are often enough to send.
 #[must_use]
 pub fn shown(kind: ChannelKind, address: &str) -> String {
     if kind == ChannelKind::Email {

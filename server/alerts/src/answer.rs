@@ -1,17 +1,17 @@
-//! What a receiver's answer means: some say in a body with status 200 that they did not take the message.
+//! Interprets a receiver's response: some reject a message in the body of a 200 response.
 
 use cubeloom_domain::alert::ChannelKind;
 use serde_json::Value;
 
 use crate::message::cut;
 
-/// How much of an answer is kept, in bytes.
+/// Maximum stored size of a response, in bytes.
 const KEPT: usize = 500;
 
-/// What the receiver said, in words; `Err` when it did not take the message.
+/// The receiver's response as text.
 ///
 /// # Errors
-/// What it said instead.
+/// The response of a receiver that did not accept the message.
 pub fn judged(kind: ChannelKind, status: u16, body: &str) -> Result<String, String> {
     let body = body.trim();
     let said = if body.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {body}") };

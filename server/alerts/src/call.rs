@@ -1,4 +1,4 @@
-//! The request for each kind of receiver that is spoken to by HTTP, in the format that its vendor documents.
+//! The request for each kind of HTTP receiver, in the format that its vendor documents.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::alert::{ChannelKind, Language};
@@ -9,39 +9,38 @@ use url::Url;
 use crate::message::{Message, cut};
 use crate::sign;
 
-/// Texts that WeCom takes, in bytes. <https://developer.work.weixin.qq.com/document/path/91770>
+/// Maximum text size of WeCom, in bytes. <https://developer.work.weixin.qq.com/document/path/91770>
 const WECOM_MOST: usize = 2048;
-/// DingTalk and Feishu take 20 kB in all.
+/// Maximum text size for DingTalk and Feishu, which accept 20 kB in total.
 const TEXT_MOST: usize = 8_000;
-/// A block of Slack's, in characters. <https://docs.slack.dev/reference/block-kit/blocks/section-block>
+/// Maximum size of a Slack block, in characters.
+/// <https://docs.slack.dev/reference/block-kit/blocks/section-block>
 const SLACK_MOST: usize = 2_900;
 
-/// A `POST` of JSON.
+/// A `POST` request with a JSON body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Where.
     pub url: String,
-    /// Headers beside `content-type`.
+    /// Headers besides `content-type`.
     pub headers: Vec<(&'static str, String)>,
-    /// The body.
     pub body: String,
 }
 
-/// Why a message has no request.
+/// Why there is no request for a message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CallError {
-    /// It goes another way.
+    /// Email is not sent by HTTP.
     #[error("e-mail is not sent by HTTP")]
     Email,
-    /// The address that was stored is none.
+    /// The stored address is invalid.
     #[error("the address is no URL")]
     Address(#[from] url::ParseError),
 }
 
-/// The request that tells a message to a receiver at `address`, signed with `secret` at this moment.
+/// The request that delivers a message to a receiver at `address`, signed with `secret` at this time.
 ///
 /// # Errors
-/// When the kind is e-mail, or the address is no URL.
+/// The kind is email, or the address is not a URL.
 pub fn call(
     kind: ChannelKind,
     address: &str,
@@ -78,7 +77,7 @@ fn webhook(url: Url, secret: Option<&str>, message: &Message, now: Timestamp) ->
     Call { url: url.into(), headers, body }
 }
 
-/// What programs get: docs/alerts.md has its fields.
+/// The body for webhooks. docs/alerts.md documents its fields.
 fn document(message: &Message) -> Value {
     let alerts: Vec<Value> = message
         .alerts
@@ -123,7 +122,7 @@ fn moment(at: Timestamp) -> String {
     format!("{time:.6}")
 }
 
-/// <https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>: `text` is what notifications show.
+/// <https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>: notifications show `text`.
 fn slack(message: &Message) -> Value {
     let mut text = format!("*{}*", escaped(&message.headline()));
     for line in &message.lines {
@@ -140,12 +139,13 @@ fn slack(message: &Message) -> Value {
     })
 }
 
-/// The three characters that mean something in Slack's texts.
+/// Escapes the three special characters of Slack's texts.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// <https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot>: rich text, a list of parts for each line.
+/// <https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot>: rich text, a list of parts per
+/// line.
 fn feishu(secret: Option<&str>, message: &Message, now: Timestamp) -> Value {
     let text = cut(&message.lines.join("\n"), TEXT_MOST);
     let mut lines: Vec<Value> = text.lines().map(|line| json!([{"tag": "text", "text": line}])).collect();
@@ -168,7 +168,7 @@ fn feishu(secret: Option<&str>, message: &Message, now: Timestamp) -> Value {
     body
 }
 
-/// The moment and the signature stand in the query.
+/// Adds the timestamp and the signature to the query.
 fn signed(mut url: Url, secret: &str, now: Timestamp) -> Url {
     let millis = now.0.div_euclid(1_000);
     let sign = sign::dingtalk(secret, millis);

@@ -1,4 +1,4 @@
-//! A message as e-mail: plain text, RFC 5322 and MIME, in ASCII whatever its language.
+//! A message as email: plain text, RFC 5322 and MIME, in ASCII for every language.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,12 +6,13 @@ use cubeloom_domain::Timestamp;
 
 use crate::message::Message;
 
-/// Texts are cut to this many bytes.
+/// Maximum text size, in bytes.
 const MOST: usize = 60_000;
-/// Bytes of a word in a header: with what surrounds its base64 it has at most 75 characters (RFC 2047).
+/// Maximum bytes per encoded word in a header: with its base64 framing it has at most 75 characters (RFC
+/// 2047).
 const WORD: usize = 42;
 
-/// The whole message, its lines ended as SMTP wants them.
+/// The complete message, with SMTP line endings.
 #[must_use]
 pub fn email(message: &Message, from: &str, to: &[String], now: Timestamp) -> String {
     let host = from.rsplit('@').next().unwrap_or("localhost").trim_end_matches('>');
@@ -23,7 +24,7 @@ pub fn email(message: &Message, from: &str, to: &[String], now: Timestamp) -> St
         format!("Subject: {}", encoded(&message.headline())),
         format!("Date: {date}"),
         format!("Message-ID: <{}@{host}>", message.id),
-        // Programs that answer mails by themselves leave this one alone (RFC 3834).
+        // Prevents automatic replies (RFC 3834).
         "Auto-Submitted: auto-generated".into(),
         "MIME-Version: 1.0".into(),
         "Content-Type: text/plain; charset=utf-8".into(),
@@ -38,7 +39,7 @@ fn lines(text: &str) -> Vec<String> {
     text.as_bytes().chunks(76).map(|chunk| String::from_utf8_lossy(chunk).into_owned()).collect()
 }
 
-/// A header's text as RFC 2047 has it, in words that end between characters; as it is when it is plain and short.
+/// A header's text encoded per RFC 2047, in words that end between characters. Short plain text is unchanged.
 fn encoded(text: &str) -> String {
     let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     if plain && text.len() <= 68 && !text.contains("=?") {

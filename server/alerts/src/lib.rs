@@ -1,5 +1,5 @@
-//! What alerts look like to each kind of receiver, and when they are sent. Pure: it gives requests and texts as values, which
-//! the web sends.
+//! The format of alerts for each kind of receiver, and when they are sent. Pure: it returns requests and
+//! texts as values, which `web` sends.
 
 pub mod address;
 pub mod answer;

@@ -1,54 +1,49 @@
-//! A message before it takes a receiver's form.
+//! A message, independent of the receiver's format.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::alert::{Alert, Language};
 
-/// The name that is in every message: bots that ask for a keyword are given this one.
+/// The name contained in every message: bots that require a keyword are configured with it.
 pub const NAME: &str = "Cubeloom";
 
-/// What is told, in the channel's language.
+/// The content, in the channel's language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The same whenever it is sent again.
+    /// The same for every retry.
     pub id: String,
-    /// Time of the event.
     pub at: Timestamp,
-    /// The language of its words.
     pub language: Language,
-    /// Single line of text.
     pub title: String,
-    /// What else there is to say, a line each.
+    /// Further details, one per line.
     pub lines: Vec<String>,
-    /// Where more can be read: the words and the address.
+    /// A link to details: its text and URL.
     pub link: Option<(String, String)>,
-    /// The last line of a mail to a person: why they get it, and how to get no more.
+    /// The last line of an email to a user: why they get it, and how to unsubscribe.
     pub foot: Option<String>,
-    /// What happened, as data; several things where they are told together.
+    /// The events as data; several if they are combined.
     pub alerts: Vec<Told>,
 }
 
-/// One thing that a message tells.
+/// An event in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// The delivery's id.
     pub id: String,
-    /// What happened.
     pub alert: Alert,
-    /// The line for it.
+    /// Its line.
     pub title: String,
-    /// Where more can be read.
+    /// A link to details.
     pub url: Option<String>,
 }
 
 impl Message {
-    /// The title, with the name of who sends it.
+    /// The title, prefixed with the sender's name.
     #[must_use]
     pub fn headline(&self) -> String {
         format!("[{NAME}] {}", self.title)
     }
 
-    /// All of it, for receivers of plain text. What is longer than `most` bytes is cut in its middle part: the link and the
-    /// last line are kept.
+    /// The complete message, for plain-text receivers. If it is longer than `most` bytes, the middle part is
+    /// truncated: the link and the last line are kept.
     #[must_use]
     pub fn plain(&self, most: usize) -> String {
         let mut end = self.link.as_ref().map(|(words, url)| format!("\n{words}: {url}")).unwrap_or_default();
@@ -65,7 +60,7 @@ impl Message {
     }
 }
 
-/// At most this many bytes of a text, with a sign where it was cut.
+/// Truncates a text to this many bytes, with a mark where it was cut.
 #[must_use]
 pub fn cut(text: &str, most: usize) -> String {
     const SIGN: &str = "…";
@@ -86,7 +81,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A message with what each form has to be careful with.
+    /// A message with special characters of each format.
     pub(crate) fn message(language: Language) -> Message {
         let at = Timestamp(1_790_000_000_000_000);
         let run = RunId::new(Timestamp(1_789_999_000_000_000), 7);

@@ -1,4 +1,4 @@
-//! Quiet hours: by the clock of a time zone, also when that clock is put forward or back.
+//! Quiet hours in a time zone, including daylight saving transitions.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::alert::QuietHours;
@@ -6,7 +6,7 @@ use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{ToSpan, Zoned};
 
-/// What is wrong with quiet hours: the field and a sentence.
+/// Problems of quiet hours: the field, and a sentence.
 #[must_use]
 pub fn mistakes(quiet: &QuietHours) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
@@ -26,7 +26,7 @@ pub fn mistakes(quiet: &QuietHours) -> Vec<(&'static str, String)> {
     found
 }
 
-/// When the quiet hours end that this moment is in; `None` when it is in none.
+/// The end of the quiet hours that contain this time. `None` if it is in none.
 #[must_use]
 pub fn end(quiet: &QuietHours, now: Timestamp) -> Option<Timestamp> {
     let zone = TimeZone::get(&quiet.zone).ok()?;
@@ -40,12 +40,12 @@ pub fn end(quiet: &QuietHours, now: Timestamp) -> Option<Timestamp> {
     }
     let tomorrow = !same_day && clock >= from;
     let day = if tomorrow { here.date().checked_add(1.day()).ok()? } else { here.date() };
-    // A time that the clock leaves out is taken for the one after it; one that comes twice for the first.
+    // A skipped local time counts as the one after it; a repeated one as its first occurrence.
     let end = day.to_datetime(until).to_zoned(here.time_zone().clone()).ok()?;
     Some(after(&here, &end))
 }
 
-/// The end as a moment; in an hour that comes twice, the first of its two moments may be past.
+/// The end as a timestamp. In a repeated hour, the first of its two occurrences may be past.
 fn after(now: &Zoned, end: &Zoned) -> Timestamp {
     let end =
         if end <= now { end.checked_add(1.hour()).unwrap_or_else(|_| end.clone()) } else { end.clone() };
@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_put_forward_or_back_ends_them_all_the_same() {
-        // On 29 March 2026 it goes from 02:00 to 03:00 in Berlin, on 25 October from 03:00 back to 02:00.
+        // In Berlin, the clock goes from 02:00 to 03:00 on 29 March 2026, and from 03:00 back to 02:00 on 25
+        // October.
         let early = quiet("23:00", "02:30", "Europe/Berlin");
         assert_eq!(end(&early, at("2026-03-28T23:00:00Z")), Some(at("2026-03-29T01:30:00Z")));
         assert_eq!(end(&early, at("2026-10-24T22:00:00Z")), Some(at("2026-10-25T00:30:00Z")));

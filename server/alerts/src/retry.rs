@@ -1,11 +1,11 @@
-//! When a message that nobody took is tried again.
+//! Retry schedule of messages.
 
 use std::time::Duration;
 
-/// The time after each try, up to a day together.
+/// The delay after each attempt, in seconds; up to a day in total.
 const WAITS: [u64; 11] = [10, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 18_000, 18_000, 18_000];
 
-/// How long after the `tries`th try the next one is; `None` when it is given up.
+/// The delay after the `tries`th attempt. `None` when there are no more.
 #[must_use]
 pub fn wait(tries: u32) -> Option<Duration> {
     let at = usize::try_from(tries).ok()?.checked_sub(1)?;

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-/// Ours: HMAC-SHA256 of `<timestamp>.<body>` under the channel's secret, in hexadecimal. `docs/alerts.md` has it for
-/// receivers.
+/// Webhooks: HMAC-SHA256 of `<timestamp>.<body>` with the channel's secret, in hexadecimal. `docs/alerts.md`
+/// describes it for receivers.
 #[must_use]
 pub fn webhook(secret: &str, timestamp: i64, body: &[u8]) -> String {
     let text = format!("{timestamp}.");
@@ -40,7 +40,7 @@ mod tests {
 
     use super::*;
 
-    /// HMAC as RFC 2104 writes it, from the hash alone.
+    /// HMAC as defined in RFC 2104, from the hash alone.
     fn by_hand(key: &[u8], text: &[u8]) -> Vec<u8> {
         let mut block = [0u8; 64];
         match key.len() {
@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    // Written down from Python's hmac, base64 and hashlib, which the vendors' own examples use.
+    // Expected values from Python's hmac, base64 and hashlib, which the vendors' own examples use.
     #[test]
     fn they_are_what_the_vendors_examples_in_python_give() {
         assert_eq!(feishu("demo", 1_599_360_473), "l1N0gAcBjdwBvGm1xMjOF0XSyaLRpR7tuO5dHfhAYc8=");

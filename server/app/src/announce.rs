@@ -1,5 +1,5 @@
-//! `server.json` in the data folder: where the present server listens, for scripts on this machine that start one and
-//! want to know when it is ready.
+//! `server.json` in the data folder: the URL of the running server, for scripts on this machine that start a
+//! server and wait until it is ready.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,11 @@ use serde_json::{Value, json};
 
 use crate::web::RunningWeb;
 
-/// The file, removed when it is dropped. A server that is killed leaves it behind: its `pid` says whose it is.
+/// The file, removed on drop. A killed server leaves it behind: its `pid` identifies the process.
 pub struct Announcement(PathBuf);
 
 impl Announcement {
-    /// Writes `{"pid", "listen", "url"}`; readers see all of it or nothing.
-    ///
-    /// # Errors
-    /// When the data folder cannot be written.
+    /// Writes `{"pid", "listen", "url"}` atomically.
     pub fn write(data: &Path, web: &RunningWeb) -> anyhow::Result<Self> {
         let path = data.join("server.json");
         let part = data.join("server.json.part");
@@ -29,7 +26,7 @@ impl Announcement {
     }
 }
 
-/// The address that people use, of the server that runs.
+/// The public URL of the running server.
 pub fn url(data: &Path) -> Option<String> {
     let said: Value = serde_json::from_str(&fs::read_to_string(data.join("server.json")).ok()?).ok()?;
     let pid = i32::try_from(said["pid"].as_i64()?).ok().and_then(Pid::from_raw)?;

@@ -1,4 +1,4 @@
-//! What the command line changes stands in the audit log too.
+//! Audit entries for changes made by the command line.
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::identity::AuditEntry;
@@ -7,10 +7,7 @@ use serde_json::Value;
 use crate::machine;
 use crate::platform::{PROJECT, Platform};
 
-/// An entry about something that the person who calls does now.
-///
-/// # Errors
-/// When the kernel gives no random bits.
+/// An entry about an action of the calling user, now.
 pub fn entry(
     platform: &Platform,
     action: &str,

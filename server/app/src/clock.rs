@@ -1,20 +1,19 @@
-//! The machine's time: read once from the wall clock, then carried on by a clock that only goes forward.
+//! The machine's time: read once from the wall clock, then advanced by a monotonic clock.
 //!
-//! Somebody who sets the wall clock of a running server changes neither timeouts nor the order of what happens.
-//! The kernel's boot-time clock also counts while the machine sleeps.
+//! A change of the wall clock of a running server affects neither timeouts nor the order of events. The
+//! kernel's boot-time clock also counts during suspend.
 
 use cubeloom_domain::{Clock, Timestamp};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// The clock of this process.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineClock {
-    /// What is added to the time since boot.
+    /// Added to the time since boot.
     offset: i64,
 }
 
 impl MachineClock {
-    /// Anchors the clock to the wall clock as it is now.
+    /// Anchors the clock to the current wall clock time.
     pub fn start() -> Self {
         Self::anchored(micros(clock_gettime(ClockId::Realtime)), since_boot())
     }

@@ -1,4 +1,4 @@
-//! The clusters of a server: its own machine, and those that an administrator has added.
+//! The clusters of a server: its own machine, and those added by administrators.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,35 +21,31 @@ use cubeloom_store::{Store, StoreError};
 use cubeloom_web::clusters::{cards_over_time, cards_worked, open_kubeconfig, pods_used};
 use cubeloom_web::secrets::Keyring;
 
-/// What executors of added clusters are made with.
+/// Creates the executors of added clusters.
 pub struct Maker {
-    /// The data folder.
     pub data: PathBuf,
-    /// The projects' workspaces.
     pub workspace: PathBuf,
-    /// Copies of pipelines' folders.
     pub code: PathBuf,
-    /// This machine, which knows whose a project's files are.
+    /// The executor of this machine, which knows the owner of each project's files.
     pub local: Arc<dyn Executor>,
-    /// The secrets of projects and people.
+    /// The secrets of projects and users.
     pub vault: Arc<dyn Vault>,
-    /// What projects want kept.
+    /// The retention settings of projects.
     pub keeps: Arc<dyn Keeps>,
-    /// How the commands of Slurm clusters are called, by the clusters' names.
+    /// The transport of Slurm commands, by cluster name.
     pub slurm: BTreeMap<String, SlurmCalls>,
-    /// Where it stands who measures a cluster's cards.
+    /// The store, which has the Prometheus settings of clusters.
     pub store: Store,
-    /// What opens the secrets of these.
+    /// The keys that decrypt the clusters' secrets.
     pub keys: Keyring,
-    /// The time.
     pub clock: Arc<dyn Clock>,
 }
 
 impl Maker {
-    /// The executor of a cluster. Nothing is asked of it.
+    /// Creates the executor of a cluster, without contacting it.
     ///
     /// # Errors
-    /// Why it cannot be used as it is described.
+    /// The reason why its settings are unusable.
     pub fn make(
         &self,
         name: &str,
@@ -152,26 +148,23 @@ fn fault(error: AccessError) -> ClusterFault {
     ClusterFault { field, message: error.to_string() }
 }
 
-/// Keeps the server's clusters in step with the database: other servers add some, too.
+/// Synchronizes the server's clusters with the database, because other servers add clusters, too.
 pub struct Keeper {
     store: Store,
     keys: Keyring,
     maker: Arc<Maker>,
     clusters: Clusters,
-    /// The revisions that the executors were made from.
+    /// The revisions that the executors were created from.
     made: BTreeMap<String, u64>,
 }
 
 impl Keeper {
-    /// Over these clusters, of which only this machine is there yet.
+    /// With these clusters, which so far contain only this machine.
     pub fn new(store: Store, keys: Keyring, maker: Arc<Maker>, clusters: Clusters) -> Self {
         Self { store, keys, maker, clusters, made: BTreeMap::new() }
     }
 
-    /// Takes in what has changed.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// Applies changes from the database.
     pub async fn look(&mut self) -> Result<(), StoreError> {
         let records = self.store.clusters().await?;
         for record in &records {
@@ -187,10 +180,10 @@ impl Keeper {
         Ok(())
     }
 
-    /// One that cannot be used is said once, and again when it has changed.
+    /// Logs an unusable cluster once, and again when it has changed.
     fn take(&mut self, record: &ClusterRecord) {
         let first = self.made.insert(record.name.clone(), record.revision).is_none();
-        // What this server's own API has just stored, and made, stays.
+        // A cluster that this server's own API has just stored and created stays.
         if first && self.clusters.get(&record.name).is_some() {
             return;
         }
@@ -209,7 +202,7 @@ impl Keeper {
     }
 }
 
-/// This machine, alone.
+/// Only this machine.
 pub fn alone(executor: Arc<dyn Executor>) -> Clusters {
     Clusters::from_iter([(LOCAL.to_owned(), executor)])
 }

@@ -1,5 +1,5 @@
-//! Connections to the web: how many there may be, and how long each may take to say what it wants. Whoever opens many
-//! and says nothing on them keeps nobody else out.
+//! Web connections: their maximum number, and timeouts for their requests. A client that opens many idle
+//! connections cannot lock out others.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -22,41 +22,40 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tower::ServiceExt;
 
-/// How long a request's head may take, and how long a connection is kept on which no request comes.
+/// The timeout of a request's head, and of an idle connection.
 const HEAD: Duration = Duration::from_secs(30);
-/// How much the kernel keeps of what was not sent to a reader yet, in bytes; what is under way does not count.
+/// Maximum unsent data per connection in the kernel, in bytes, not counting data in flight.
 const UNSENT: u32 = 256 << 10;
-/// How long is waited after a connection could not be taken, e.g. because too many files are open.
+/// The wait after a failed accept, for instance because of too many open files.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// How many are told at once that they have too many connections, and how much of what each sends is read.
+/// Maximum number of rejections in progress, and of bytes read from each.
 const GOING: usize = 64;
 const REST: u64 = 64 << 10;
 
-/// What whoever has too many connections is told.
+/// The response to a client with too many connections.
 const TURNED_AWAY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n\
     content-type: text/plain\r\ncontent-length: 52\r\n\r\nYou have too many connections open: close some first";
 
-/// How many connections there may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// All together.
+    /// In total.
     connections: usize,
-    /// From one address; none where all come from a proxy's.
+    /// Per address; `None` if all come from a proxy's address.
     each: Option<usize>,
-    /// How long a request's head may take.
+    /// The timeout of a request's head.
     head: Duration,
 }
 
 impl Limits {
-    /// So many at once; a quarter of them from one address, unless proxies hide who comes.
+    /// At most `connections`; a quarter of them per address, unless proxies hide the clients.
     pub fn of(connections: usize, proxies: usize) -> Self {
         let connections = connections.max(4);
         Self { connections, each: (proxies == 0).then_some(connections / 4), head: HEAD }
     }
 }
 
-/// Takes connections until told to stop, then waits until those that are open have got their answers.
+/// Accepts connections until stopped, then waits until the open ones have their responses.
 pub async fn serve(
     listener: TcpListener,
     routes: Router,
@@ -76,7 +75,7 @@ pub async fn serve(
     while open.join_next().await.is_some() {}
 }
 
-/// Answers the requests of one connection; once told to stop, only the one that is under way.
+/// Serves the requests of one connection; after a stop, only the current one.
 async fn answer(
     stream: TcpStream,
     peer: SocketAddr,
@@ -85,9 +84,9 @@ async fn answer(
     mut stopped: watch::Receiver<bool>,
     place: Place,
 ) {
-    // Events are small and are to arrive at once.
+    // Events are small and should arrive immediately.
     let _ = stream.set_nodelay(true);
-    // What a slow reader has not taken is not piled up in the kernel either: it is told later what holds then.
+    // Data for a slow reader must not pile up in the kernel either: later it gets the state at that time.
     let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
@@ -110,17 +109,17 @@ async fn answer(
     drop(place);
 }
 
-/// Who comes in.
+/// The open connections.
 struct Doors {
     all: Arc<Semaphore>,
-    /// How many each address has.
+    /// Number of connections per address.
     taken: Arc<Mutex<HashMap<IpAddr, usize>>>,
     each: Option<usize>,
-    /// For those who are being told to go.
+    /// Permits for rejections in progress.
     going: Arc<Semaphore>,
 }
 
-/// A connection's place, until it ends.
+/// The permit of a connection, until it ends.
 struct Place {
     _of_all: OwnedSemaphorePermit,
     taken: Arc<Mutex<HashMap<IpAddr, usize>>>,
@@ -137,11 +136,11 @@ impl Doors {
         }
     }
 
-    /// The next connection that may come in. While there is no room, others wait in the system's queue.
+    /// The next admitted connection. At the limit, others wait in the kernel's backlog.
     async fn next(&self, listener: &TcpListener) -> (TcpStream, SocketAddr, Place) {
         loop {
             let Ok(of_all) = Arc::clone(&self.all).acquire_owned().await else {
-                // Nobody closes the semaphore.
+                // The semaphore is never closed.
                 std::future::pending::<()>().await;
                 continue;
             };
@@ -158,11 +157,11 @@ impl Doors {
         }
     }
 
-    /// Says why, if there are not too many to say it to; the connection closes.
+    /// Sends a rejection, unless too many are in progress, and closes the connection.
     fn turn_away(&self, mut stream: TcpStream) {
         let Ok(turn) = Arc::clone(&self.going).try_acquire_owned() else { return };
         tokio::spawn(async move {
-            // What was sent and not read would cut the answer off.
+            // Unread data would cause a reset before the client reads the response.
             let farewell = async {
                 stream.write_all(TURNED_AWAY).await?;
                 stream.shutdown().await?;
@@ -173,7 +172,7 @@ impl Doors {
         });
     }
 
-    /// A place for another connection from an address, if it may have one.
+    /// A permit for another connection from an address, if it may have one.
     fn place(&self, address: IpAddr, of_all: OwnedSemaphorePermit) -> Option<Place> {
         let address = whose(address);
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,7 +197,7 @@ impl Drop for Place {
     }
 }
 
-/// One customer's addresses of version 6 are the same in their first 64 bits.
+/// The IPv6 addresses of one customer share their first 64 bits.
 fn whose(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(long) => Ipv6Addr::from_bits(long.to_bits() >> 64 << 64).into(),
@@ -217,7 +216,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    /// A server that answers `here` under these limits; it ends with the runtime.
+    /// A server that responds with `here` under these limits; it ends with the runtime.
     async fn started(limits: Limits) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -230,7 +229,7 @@ mod tests {
         address
     }
 
-    /// Everything that the server says until it closes, or is silent for a while.
+    /// The server's output until it closes the connection, or until the timeout.
     fn said(stream: &mut Plain, patience: Duration) -> Option<String> {
         stream.set_read_timeout(Some(patience)).unwrap();
         let mut text = Vec::new();
@@ -246,7 +245,7 @@ mod tests {
         said(&mut stream, PATIENCE)
     }
 
-    /// On a busy machine even this may be too slow for the limits once, or come before a place is free.
+    /// On a busy machine even this may once exceed the limits, or come before a permit is free.
     fn until_answered(address: SocketAddr) {
         let deadline = std::time::Instant::now() + PATIENCE;
         while !ask(address).is_some_and(|text| text.ends_with("here")) {
@@ -262,7 +261,7 @@ mod tests {
             let mut silent = Plain::connect(address).unwrap();
             let mut slow = Plain::connect(address).unwrap();
             for piece in ["GET / HTTP/1.1\r\n", "host: x\r\n", "x-one: 1\r\n", "x-two: 2\r\n"] {
-                // The server may have gone by the last of them.
+                // The server may have closed before the last of them.
                 let _ = slow.write_all(piece.as_bytes());
                 std::thread::sleep(Duration::from_millis(120));
             }

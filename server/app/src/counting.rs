@@ -1,19 +1,19 @@
-//! Counts the attempts that ended before there was accounting: once, after an upgrade, beside the work of the day.
+//! Accounts for attempts that ended before accounting existed: once, after an upgrade, in the background.
 
 use std::time::Duration;
 
 use cubeloom_store::Store;
 
-/// Attempts at a time: others write in between.
+/// Attempts per batch: others write in between.
 const PART: usize = 500;
 
-/// How long the database is left to others after each part.
+/// The pause after each batch, for other users of the database.
 const BREATH: Duration = Duration::from_millis(20);
 
-/// How long it is before a part that was refused is tried again.
+/// The wait before a failed batch is retried.
 const LATER: Duration = Duration::from_secs(30);
 
-/// Counts them, until there are no more.
+/// Accounts for them until none remain.
 pub async fn earlier(store: Store) {
     let mut counted = 0;
     loop {

@@ -1,4 +1,4 @@
-//! How the program ends: exit codes, and errors that decide them.
+//! Exit codes, and the errors that determine them.
 
 use std::process::ExitCode;
 
@@ -6,20 +6,20 @@ use cubeloom_storage::snapshot::SnapshotError;
 use cubeloom_web::error::{ApiError, Kind};
 use thiserror::Error;
 
-/// What the exit code says. docs/cli.md and `--help` list them.
+/// The exit code. docs/cli.md and `--help` list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// What was asked for is done.
+    /// The command succeeded.
     Ok = 0,
     /// The run failed, or a check did.
     Failed = 1,
-    /// The call or the document is not valid.
+    /// The command line or the document is invalid.
     Invalid = 2,
     /// The run was cancelled.
     Cancelled = 3,
-    /// The data folder, the database or this machine does not allow it.
+    /// The data folder, the database or this machine does not permit it.
     Environment = 4,
-    /// The program was told to leave; the run goes on.
+    /// The program was interrupted; the run continues.
     Interrupted = 5,
 }
 
@@ -29,19 +29,18 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The call or a document is wrong: a sentence that says what to do. Ends with [`Exit::Invalid`].
+/// An invalid command line or document, with a message that says what to do. Exits with [`Exit::Invalid`].
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct Invalid(pub String);
 
 impl Invalid {
-    /// As an error.
     pub fn error(message: impl Into<String>) -> anyhow::Error {
         Self(message.into()).into()
     }
 }
 
-/// A refusal of the web's functions, as an error of a command.
+/// Converts an API error to a command's error.
 pub fn refused(error: ApiError) -> anyhow::Error {
     match error.kind() {
         Kind::Internal | Kind::Unavailable => {
@@ -52,14 +51,14 @@ pub fn refused(error: ApiError) -> anyhow::Error {
     }
 }
 
-/// Which code an error ends with.
+/// The exit code of an error.
 pub fn of_error(error: &anyhow::Error) -> Exit {
     let said = error.downcast_ref::<Invalid>().is_some();
     let folder = error.downcast_ref::<SnapshotError>().is_some_and(SnapshotError::is_owners);
     if said || folder { Exit::Invalid } else { Exit::Environment }
 }
 
-/// The sentence, and what it came from where that says more.
+/// The message, with the cause if it adds information.
 pub fn sentence(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {

@@ -1,4 +1,4 @@
-//! Which process is the engine of a data folder: the one that holds `engine.lock`.
+//! The lock `engine.lock`: its holder is the engine of the data folder.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Read, Seek, Write};
@@ -13,32 +13,29 @@ use tokio::time::{Instant, sleep};
 
 use crate::paths;
 
-/// A process that can open the file can lock it: a worker could keep the next server from starting.
+/// Any process that can open the file can lock it: a worker could prevent the next server from starting.
 const MODE: u32 = 0o600;
 
-/// How long a moment may be.
+/// The timeout for short-lived holders.
 const SOON: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// The right to be the engine, until it is dropped.
+/// The right to be the engine, until dropped.
 #[derive(Debug)]
 pub struct EngineLock {
     _file: File,
 }
 
-/// Somebody else is the engine.
+/// Another process is the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its process, where it has written that down already.
+    /// Its pid, if it has written it already.
     pub pid: Option<u32>,
 }
 
 impl EngineLock {
-    /// Takes the lock, waiting a moment for it: a client that only looked whether there is an engine has it for an
-    /// instant, and so has a shim of a server that was killed while it started the shim.
-    ///
-    /// # Errors
-    /// When the file cannot be used.
+    /// Takes the lock, with a short wait. A client that checks for an engine has it for an instant, and so
+    /// has a shim whose server was killed while it started the shim.
     pub async fn take_soon(path: &Path) -> anyhow::Result<Result<Self, Holder>> {
         let deadline = Instant::now() + SOON;
         loop {
@@ -50,9 +47,6 @@ impl EngineLock {
     }
 
     /// Takes the lock, if it is free.
-    ///
-    /// # Errors
-    /// When the file cannot be used.
     pub fn take(path: &Path) -> anyhow::Result<Result<Self, Holder>> {
         let mut file = OpenOptions::new()
             .read(true)
@@ -62,7 +56,7 @@ impl EngineLock {
             .mode(MODE)
             .open(path)
             .map_err(|error| refused(path, &error))?;
-        // An earlier version made it for everybody to read. Not every server owns the file that it may lock.
+        // An earlier version created it readable for all. Not every server owns the file that it may lock.
         let _ = file.set_permissions(Permissions::from_mode(MODE));
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {

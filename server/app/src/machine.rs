@@ -1,4 +1,4 @@
-//! What the program asks of the machine that it runs on.
+//! Facts about the machine that the program runs on.
 
 use std::fs;
 use std::io::Read;
@@ -9,26 +9,19 @@ use std::process::{Command, Stdio};
 use anyhow::Context;
 use cubeloom_domain::{Bytes, Cpu};
 
-/// The program's own file.
-///
-/// # Errors
-/// When the system does not tell.
 pub fn program() -> anyhow::Result<PathBuf> {
     std::env::current_exe().context("the program's own file cannot be found")
 }
 
-/// The program where workers can start it: the file itself, or a copy in the data folder when other users may not
-/// reach it.
-///
-/// # Errors
-/// When the copy cannot be made.
+/// The program at a path where workers can start it: the file itself, or a copy in the data folder if other
+/// users cannot reach it.
 pub fn program_for_workers(tools: &Path) -> anyhow::Result<PathBuf> {
     let program = program()?;
     if !rustix::process::geteuid().is_root() || open_to_all(&program) {
         return Ok(program);
     }
     let found = fs::metadata(&program).with_context(|| format!("{} cannot be read", program.display()))?;
-    // One copy for each build: a server's shims go on using theirs after an upgrade.
+    // One copy per build: a server's shims continue to use theirs after an upgrade.
     let copy = tools.join(format!("cubeloom-{:x}-{:x}", found.len(), found.mtime()));
     if !copy.exists() {
         let aside = copy.with_extension(std::process::id().to_string());
@@ -40,11 +33,8 @@ pub fn program_for_workers(tools: &Path) -> anyhow::Result<PathBuf> {
     Ok(copy)
 }
 
-/// The program of the workers' shims: `cubeloom-shim` beside this one, or this one itself where that is missing or of
-/// another version. Root starts shims: unlike workers, they need no copy.
-///
-/// # Errors
-/// When the system does not tell where this program is.
+/// The program of the workers' shims: `cubeloom-shim` next to this one, or this one itself if that is missing
+/// or of another version. Root starts shims: unlike workers, they need no copy.
 pub fn shim() -> anyhow::Result<PathBuf> {
     let program = program()?;
     let small = program.with_file_name("cubeloom-shim");
@@ -61,16 +51,13 @@ pub fn shim() -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// Whether everybody may read a file and enter the folders above it.
+/// Whether all users can read a file and enter its parent folders.
 fn open_to_all(path: &Path) -> bool {
     let allows = |path: &Path, bits: u32| fs::metadata(path).is_ok_and(|found| found.mode() & bits == bits);
     allows(path, 0o005) && path.ancestors().skip(1).all(|folder| allows(folder, 0o001))
 }
 
 /// 128 random bits.
-///
-/// # Errors
-/// When the kernel gives none.
 pub fn entropy() -> anyhow::Result<u128> {
     let mut bytes = [0; 16];
     fs::File::open("/dev/urandom")
@@ -79,7 +66,7 @@ pub fn entropy() -> anyhow::Result<u128> {
     Ok(u128::from_le_bytes(bytes))
 }
 
-/// The name of the user, or the uid where it has none.
+/// The name of the user, or the uid without a name.
 pub fn user() -> String {
     let uid = rustix::process::geteuid().as_raw();
     let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -91,18 +78,18 @@ pub fn user() -> String {
     name.unwrap_or_else(|| format!("uid-{uid}"))
 }
 
-/// Who holds leases: this data folder of this machine, the same after a restart.
+/// The lease owner: this data folder on this machine, the same after a restart.
 pub fn owner(data: &Path) -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     format!("{host}:{}", data.display())
 }
 
-/// The cores that this process may use.
+/// The CPUs that this process may use.
 pub fn all_cores() -> Cpu {
     Cpu(std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64 * 1000)
 }
 
-/// 90 % of the memory: the rest is the system's.
+/// 90 % of the memory: the rest is for the system.
 pub fn most_memory() -> Bytes {
     let system = rustix::system::sysinfo();
     Bytes((system.totalram as u64).saturating_mul(u64::from(system.mem_unit)) / 10 * 9)

@@ -1,6 +1,6 @@
-//! The `cubeloom` program: configuration, life cycle, and a command a file.
+//! The `cubeloom` program: configuration, life cycle, and one file per command.
 
-// Here the environment is read; everything else is told.
+// The environment is read here, and passed to everything else.
 #![allow(clippy::disallowed_methods)]
 
 mod announce;
@@ -51,11 +51,11 @@ fn main() -> ExitCode {
         return code;
     }
     let cli = Cli::parse();
-    // A transfer is a worker's program, with a runtime and exit codes of its own.
+    // A transfer is a worker's program, with its own runtime and exit codes.
     if let Command::Transfer(args) = &cli.command {
         return cubeloom_storage::transfer::run(args, &commands::transfer_environment());
     }
-    // With `--run` somebody sits before the terminal.
+    // With `--run` a user sits at the terminal.
     let server = matches!(&cli.command, Command::Serve(args) if args.run.is_none());
     let level = if server { Level::Server } else { Level::Quiet };
     let exit = dispatch(cli, level).unwrap_or_else(|error| {
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// What a job's script starts on a Slurm cluster: a worker, which becomes a shim.
+/// The entry point of a Slurm job's script: a worker, which becomes a shim.
 fn of_slurm() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let word = args.next()?;
@@ -83,11 +83,11 @@ fn dispatch(cli: Cli, level: Level) -> anyhow::Result<Exit> {
         _ => {}
     }
     let config = Config::load(&cli.global.flags(), std::env::vars_os())?;
-    // Dropped after the runtime: what was done last is told too.
+    // Dropped after the runtime, so that the last spans are exported, too.
     let _telemetry = telemetry::start(level, config.settings.telemetry.otlp_endpoint.as_deref())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let exit = runtime.block_on(commands::run(cli.command, config, output));
-    // Reading threads that wait for a log or a pipe are not worth waiting for.
+    // Threads blocked on reads of a log or a pipe are not worth waiting for.
     runtime.shutdown_background();
     exit
 }

@@ -1,4 +1,4 @@
-//! The data folder: where everything lies that outlives a process.
+//! The data folder, which contains everything that outlives a process.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
@@ -10,13 +10,13 @@ use anyhow::Context;
 
 use crate::exit::Invalid;
 
-/// The data folder of a server that root runs.
+/// The default data folder of a server that root runs.
 const SYSTEM: &str = "/var/lib/cubeloom";
 
-/// Workers find what they are given by its digest, and cannot list what is another project's.
+/// Workers find their files by digest, and cannot list those of other projects.
 const UNLISTED: u32 = 0o711;
 
-/// Folders in the data folder, and their modes: workers may run under other uids than the server.
+/// Folders in the data folder, and their modes: workers may run as other users than the server.
 const FOLDERS: &[(&str, u32)] = &[
     ("db", 0o700),
     ("keys", 0o700),
@@ -28,7 +28,7 @@ const FOLDERS: &[(&str, u32)] = &[
     ("tools", 0o755),
 ];
 
-/// The data folder that was said, or the usual one; absolute.
+/// The configured data folder, or the default one, as an absolute path.
 pub fn data_folder(said: Option<String>, environment: &BTreeMap<String, String>) -> anyhow::Result<PathBuf> {
     let set = |name: &str| environment.get(name).filter(|value| !value.is_empty());
     let path = match said {
@@ -43,7 +43,7 @@ pub fn data_folder(said: Option<String>, environment: &BTreeMap<String, String>)
     std::path::absolute(&path).with_context(|| format!("the data folder `{}` is no path", path.display()))
 }
 
-/// A file system's refusal as the end of a sentence that says what to do.
+/// A file system error as the end of a message that says what to do.
 pub fn reason(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::PermissionDenied => "permission denied; choose a folder of your own with --data".into(),
@@ -56,7 +56,7 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Writes as much as a database needs to begin with: of a full or read-only disk it says only that it failed.
+/// Writes as much as a new database needs: SQLite does not report a full or read-only disk as such.
 fn probe(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!(".probe-{}", std::process::id()));
     let written = fs::write(&path, [0; 64 << 10]);
@@ -64,15 +64,11 @@ fn probe(folder: &Path) -> io::Result<()> {
     written
 }
 
-/// The data folder.
 #[derive(Clone, Debug)]
 pub struct DataFolder(PathBuf);
 
 impl DataFolder {
-    /// Makes what is missing of it.
-    ///
-    /// # Errors
-    /// When it cannot be made, or not be written to.
+    /// Creates the missing parts.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         let refused = |folder: &Path, error: io::Error| {
             let why = reason(&error);
@@ -85,7 +81,7 @@ impl DataFolder {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists || !folder.is_dir() => {
                     return Err(refused(&folder, error));
                 }
-                // An earlier version made it for everybody to list.
+                // An earlier version created it listable for all.
                 Err(_) if *mode == UNLISTED => {
                     let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(UNLISTED));
                 }
@@ -93,27 +89,26 @@ impl DataFolder {
             }
         }
         probe(&path.join("db")).map_err(|error| refused(&path.join("db"), error))?;
-        // One real path: workers and shims are told it, and it names the engine.
+        // One canonical path: workers and shims use it, and it identifies the engine.
         let path = fs::canonicalize(path).map_err(|error| refused(path, error))?;
         Ok(Self(path))
     }
 
-    /// The folder itself.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The database's address when none is configured.
+    /// The default URL of the database.
     pub fn database_url(&self) -> String {
         format!("sqlite:{}", self.0.join("db/cubeloom.sqlite").display())
     }
 
-    /// Copies of pipelines' folders, one a digest.
+    /// Copies of pipelines' folders, one per digest.
     pub fn code(&self) -> PathBuf {
         self.0.join("code")
     }
 
-    /// Copies of the task templates, one a digest of them all.
+    /// Copies of the task templates, one per digest of them all.
     pub fn templates(&self) -> PathBuf {
         self.0.join("templates")
     }
@@ -133,12 +128,12 @@ impl DataFolder {
         self.workspace().join(project).join("runs").join(run)
     }
 
-    /// Held by the process that is the engine.
+    /// Locked by the process that is the engine.
     pub fn lock(&self) -> PathBuf {
         self.0.join("engine.lock")
     }
 
-    /// Where the engine hears of new work.
+    /// The socket for wake-ups of the engine.
     pub fn wake(&self) -> PathBuf {
         self.0.join("wake.sock")
     }

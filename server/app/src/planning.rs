@@ -17,20 +17,13 @@ use crate::exit::Invalid;
 use crate::machine;
 use crate::platform::PROJECT;
 
-/// A pipeline's file.
 #[derive(Debug)]
 pub struct Source {
-    /// Where it lies.
     pub file: PathBuf,
-    /// Content.
     pub text: String,
 }
 
 impl Source {
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is not text.
     pub fn read(file: &Path) -> anyhow::Result<Self> {
         if file.is_dir() {
             return Err(Invalid::error(format!("{} is a folder: name the pipeline's file", file.display())));
@@ -44,29 +37,22 @@ impl Source {
         }
     }
 
-    /// Parses it.
-    ///
-    /// # Errors
-    /// Every mistake.
     pub fn parse(&self) -> Result<Document, Vec<Problem>> {
         parse_pipeline(&self.text)
     }
 }
 
-/// What a plan is made with.
+/// The inputs of a plan.
 #[derive(Debug)]
 pub struct Inputs {
-    /// What the run is.
     pub context: RunContext,
-    /// Its parameters.
     pub parameters: JsonMap,
-    /// The templates.
     pub templates: TemplateSet,
-    /// What this machine has.
+    /// The facts of this machine.
     pub facts: Facts,
 }
 
-/// Arguments of a plan that name files which are not in the pipeline's folder, with their lines.
+/// Problems of arguments that refer to files missing in the pipeline's folder, with their lines.
 pub fn missing(document: &Document, planned: &Planned, folder: &Path) -> Vec<Problem> {
     let is_plain =
         |name: &Path| name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
@@ -77,10 +63,6 @@ pub fn missing(document: &Document, planned: &Planned, folder: &Path) -> Vec<Pro
 }
 
 impl Inputs {
-    /// Plans.
-    ///
-    /// # Errors
-    /// Every mistake.
     pub fn plan(&self, document: &Document) -> Result<Planned, Vec<Problem>> {
         let inputs = PlanInputs {
             context: self.context.clone(),
@@ -92,10 +74,7 @@ impl Inputs {
     }
 }
 
-/// A new run of the person who calls.
-///
-/// # Errors
-/// When the kernel gives no random bits.
+/// A new run of the calling user.
 pub fn context(now: Timestamp, code: Option<String>) -> anyhow::Result<RunContext> {
     Ok(RunContext {
         id: RunId::new(now, machine::entropy()?),
@@ -108,10 +87,7 @@ pub fn context(now: Timestamp, code: Option<String>) -> anyhow::Result<RunContex
     })
 }
 
-/// The parameters that were given; the compiler reads texts by the declared types.
-///
-/// # Errors
-/// When the file cannot be read.
+/// The given parameters; the compiler parses texts by the declared types.
 pub fn parameters(given: &Parameters) -> anyhow::Result<JsonMap> {
     let mut all = given.params_file.as_deref().map(read_parameters).transpose()?.unwrap_or_default();
     for (name, value) in &given.values {

@@ -1,4 +1,4 @@
-//! What a command works with: the data folder, the database, the templates, and this machine as a cluster.
+//! The resources of a command: the data folder, the database, the templates, and this machine as a cluster.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,26 +25,21 @@ use crate::lock::EngineLock;
 use crate::paths::DataFolder;
 use crate::{machine, sealing, templates, wake};
 
-/// The project of everything that the command line starts.
+/// The project of the command line's runs.
 pub const PROJECT: &str = "default";
 
-/// What a command works with.
+/// The resources of a command.
 pub struct Platform {
-    /// What is configured.
     pub config: Config,
-    /// The data folder.
     pub data: DataFolder,
-    /// The database.
     pub store: Store,
-    /// The time.
     pub clock: Arc<MachineClock>,
     executor: Mutex<Option<Arc<LocalExecutor>>>,
     clusters: Mutex<Option<Clusters>>,
 }
 
-/// An engine in this process, and what it must keep.
+/// An engine in this process, and the resources that it needs.
 pub struct RunningEngine {
-    /// The engine.
     pub handle: Arc<Handle>,
     listener: tokio::task::JoinHandle<()>,
     _lock: EngineLock,
@@ -52,9 +47,6 @@ pub struct RunningEngine {
 
 impl Platform {
     /// Opens the data folder and the database.
-    ///
-    /// # Errors
-    /// One sentence about what is not as it must be.
     pub async fn open(config: Config) -> anyhow::Result<Self> {
         let data = DataFolder::open(&config.data)?;
         let url = config.settings.database.url.clone().unwrap_or_else(|| data.database_url());
@@ -65,15 +57,11 @@ impl Platform {
         Ok(Self { config, data, store, clock, executor: Mutex::default(), clusters: Mutex::default() })
     }
 
-    /// The present moment.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Reads the folder of templates and stores what is new. What cannot be used is warned of.
-    ///
-    /// # Errors
-    /// When there is no folder, or the database refuses.
+    /// Reads the folder of templates and stores new ones. Warns of unusable ones.
     pub async fn templates(&self) -> anyhow::Result<TemplateSet> {
         let root = templates_root(&self.config)?;
         let (here, refused) = templates::usable(&root)?;
@@ -85,12 +73,12 @@ impl Platform {
         templates::store(&self.store, here, self.now()).await
     }
 
-    /// A number that changes when the folder of templates does.
+    /// A number that changes with the folder of templates.
     pub fn templates_stamp(&self) -> u64 {
         templates_root(&self.config).map(|root| templates::stamp(&root)).unwrap_or_default()
     }
 
-    /// Where files lie.
+    /// The folders of the server.
     pub fn folders(&self) -> Folders {
         let data = &self.data;
         Folders {
@@ -101,28 +89,19 @@ impl Platform {
         }
     }
 
-    /// The keys that secrets are encrypted with.
-    ///
-    /// # Errors
-    /// When they cannot be read.
+    /// The encryption keys of secrets.
     pub fn keyring(&self) -> anyhow::Result<Keyring> {
         sealing::keyring(&self.config)
     }
 
-    /// What this machine has for jobs, and what a run of the command line's project may use.
-    ///
-    /// # Errors
-    /// When jobs cannot run in this data folder, or the database does not answer.
+    /// The facts of this machine, and of the command line's project.
     pub async fn facts_for(&self, user: &str) -> anyhow::Result<Facts> {
         let mut facts = self.facts()?;
         cubeloom_web::belongings::add_to_facts(&self.store, PROJECT, user, &mut facts).await?;
         Ok(facts)
     }
 
-    /// What this machine has for jobs.
-    ///
-    /// # Errors
-    /// When jobs cannot run in this data folder.
+    /// The facts of this machine.
     pub fn facts(&self) -> anyhow::Result<Facts> {
         let mut facts = self.executor()?.facts();
         // Another process runs the jobs: it may have secrets whose variables are not set here.
@@ -132,25 +111,19 @@ impl Platform {
         Ok(facts)
     }
 
-    /// Gives back what planning took of this machine: another process is its engine.
+    /// Releases what planning used of this machine, because another process is its engine.
     pub fn leave_machine(&self) {
         self.executor.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// The clusters of this server. All who ask get the same.
-    ///
-    /// # Errors
-    /// When jobs cannot run in this data folder.
+    /// The clusters of this server; every call returns the same.
     pub fn clusters(&self) -> anyhow::Result<Clusters> {
         let executor = self.executor()?;
         let mut slot = self.clusters.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(slot.get_or_insert_with(|| clusters::alone(executor)).clone())
     }
 
-    /// Makes the executors of clusters that are added.
-    ///
-    /// # Errors
-    /// When the keys of secrets cannot be read.
+    /// Creates the executors of added clusters.
     pub fn cluster_maker(&self) -> anyhow::Result<Arc<Maker>> {
         Ok(Arc::new(Maker {
             data: self.data.path().into(),
@@ -170,10 +143,7 @@ impl Platform {
         Ok(StoreVault::new(self.store.clone(), self.keyring()?, self.clock.clone()))
     }
 
-    /// Keeps the clusters in step with the database, once it is looked.
-    ///
-    /// # Errors
-    /// When the keys of secrets cannot be read.
+    /// Synchronizes the clusters with the database.
     pub fn cluster_keeper(&self) -> anyhow::Result<Keeper> {
         Ok(Keeper::new(self.store.clone(), self.keyring()?, self.cluster_maker()?, self.clusters()?))
     }
@@ -189,10 +159,7 @@ impl Platform {
         Ok(Arc::clone(slot.insert(executor)))
     }
 
-    /// What planning works with, where the server may have to plan by itself: the runs that tasks start.
-    ///
-    /// # Errors
-    /// When jobs cannot run in this data folder.
+    /// The inputs of planning on the server, for runs that tasks start.
     pub fn planner(&self, templates: watch::Receiver<Arc<TemplateSet>>) -> anyhow::Result<Planner> {
         Ok(Planner {
             store: self.store.clone(),
@@ -204,9 +171,6 @@ impl Platform {
     }
 
     /// Starts the engine in this process.
-    ///
-    /// # Errors
-    /// When it cannot use this machine or the database.
     pub async fn start_engine(
         &self,
         lock: EngineLock,
@@ -250,10 +214,10 @@ impl Platform {
         Ok(RunningEngine { handle, listener, _lock: lock })
     }
 
-    /// The run that a person means: an id, its beginning or end, or `latest`.
+    /// The run that a user refers to: an id, its beginning or end, or `latest`.
     ///
     /// # Errors
-    /// When there is none, or there are several.
+    /// When no run matches, or several do.
     pub async fn find_run(&self, text: &str) -> anyhow::Result<RunId> {
         if text == "latest" {
             let filter = cubeloom_store::RunFilter { top: true, limit: Some(1), ..Default::default() };
@@ -280,7 +244,7 @@ impl Platform {
 }
 
 impl RunningEngine {
-    /// Ends the engine; jobs go on.
+    /// Stops the engine; jobs continue.
     pub async fn stop(self) {
         self.listener.abort();
         let _ = self.listener.await;
@@ -291,18 +255,12 @@ impl RunningEngine {
 }
 
 /// The folder of the task templates.
-///
-/// # Errors
-/// When there is none.
 pub fn templates_root(config: &Config) -> anyhow::Result<PathBuf> {
     templates::find(config.settings.server.templates.as_deref(), &machine::program()?)
 }
 
-/// The templates of the folder, and those that were installed, where there is a database: for commands that need no
-/// data folder and store nothing.
-///
-/// # Errors
-/// When there is no folder of templates, or the database does not answer.
+/// The templates of the folder, and the installed ones if there is a database: for commands that need no data
+/// folder and store nothing.
 pub async fn known_templates(config: &Config) -> anyhow::Result<TemplateSet> {
     let (mut set, refused) = templates::usable(&templates_root(config)?)?;
     refused.iter().for_each(|sentence| tracing::warn!("{sentence}"));
@@ -323,7 +281,6 @@ pub async fn known_templates(config: &Config) -> anyhow::Result<TemplateSet> {
     Ok(set)
 }
 
-/// The executor's settings.
 pub fn local_config(config: &Config, data: &DataFolder) -> anyhow::Result<LocalConfig> {
     let local = &config.settings.local;
     let mut settings = LocalConfig::new(data.path(), machine::shim()?);
@@ -352,7 +309,7 @@ pub fn local_config(config: &Config, data: &DataFolder) -> anyhow::Result<LocalC
     Ok(settings)
 }
 
-/// Where the server's settings are, and its keys, where they do not lie in the data folder.
+/// The paths of the server's settings and keys outside of the data folder.
 fn private(config: &Config) -> Vec<PathBuf> {
     let files = config.origins.values().filter_map(|origin| match origin {
         Origin::File(path) => Some(path.clone()),
@@ -364,7 +321,7 @@ fn private(config: &Config) -> Vec<PathBuf> {
     private
 }
 
-/// What jobs may use, when somebody said so; what was left unsaid is the machine's.
+/// The configured capacity for jobs; unset parts are the machine's.
 fn capacity(cpu: Option<Cpu>, memory: Option<Bytes>) -> Option<Amount> {
     if cpu.is_none() && memory.is_none() {
         return None;

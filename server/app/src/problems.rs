@@ -1,4 +1,4 @@
-//! Problems of documents, as lines for people or as a document for programs.
+//! Problems of documents, as lines for people or as JSON for programs.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::show::{self, Output, Style, Styles};
 
-/// Prints all problems: `file:line:column: error: /path: sentence`.
+/// Prints all problems: `file:line:column: error: /path: message`.
 pub fn print(file: &Path, problems: &[Problem], output: Output) -> anyhow::Result<()> {
     match output {
         Output::Json => show::json(&json!({"file": file, "problems": problems})),
@@ -19,12 +19,12 @@ pub fn print(file: &Path, problems: &[Problem], output: Output) -> anyhow::Resul
     }
 }
 
-/// Prints warnings beside a command's results.
+/// Prints warnings next to a command's results.
 pub fn warn(file: &Path, problems: &[Problem]) {
     problems.iter().for_each(|problem| show::note(line(file, problem, Styles::plain())));
 }
 
-/// Whether none of them stops the document.
+/// Whether none of them is an error.
 pub fn none_stops(problems: &[Problem]) -> bool {
     problems.iter().all(|problem| problem.severity < Severity::Error)
 }

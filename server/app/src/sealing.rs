@@ -1,4 +1,4 @@
-//! The keys that secrets are encrypted with: from where the configuration says, or a file of the server's own.
+//! The encryption keys of secrets: from the configured source, or a file of the server.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -13,24 +13,18 @@ use cubeloom_web::secrets::Keyring;
 
 use crate::config::Config;
 
-/// Of a key, in bytes.
+/// The length of a key, in bytes.
 const LENGTH: usize = 32;
 
 const NONE: &str = "there is no key in it: make one with `openssl rand -base64 32`";
 
-/// The keys, the newest first.
-///
-/// # Errors
-/// When they cannot be read, or are none.
+/// The keys, newest first.
 pub fn keyring(config: &Config) -> anyhow::Result<Keyring> {
     let source = Source::of(config);
     source.keyring().with_context(|| source.complaint())
 }
 
-/// Puts a new key before the others, and gives the file that holds them; `None` where they come from a variable.
-///
-/// # Errors
-/// When the file cannot be written.
+/// Puts a new key before the others, and returns the key file; `None` if the keys come from a variable.
 pub fn add_key(config: &Config) -> anyhow::Result<Option<PathBuf>> {
     Source::of(config).change(|mut keys| {
         keys.insert(0, new_key()?);
@@ -38,10 +32,10 @@ pub fn add_key(config: &Config) -> anyhow::Result<Option<PathBuf>> {
     })
 }
 
-/// Keeps the newest key only. How many are forgotten.
+/// Removes all keys but the newest; returns the number of removed keys.
 ///
 /// # Errors
-/// When the file cannot be written, or the keys come from a variable.
+/// When the keys come from a variable, or the file cannot be written.
 pub fn forget_older(config: &Config) -> anyhow::Result<usize> {
     let mut forgotten = 0;
     let file = Source::of(config).change(|mut keys| {
@@ -53,11 +47,11 @@ pub fn forget_older(config: &Config) -> anyhow::Result<usize> {
     Ok(forgotten)
 }
 
-/// Where the keys are.
+/// The source of the keys.
 enum Source {
-    /// A file of the server's own.
+    /// The server's own file.
     Own(PathBuf),
-    /// Where the configuration says.
+    /// The configured source.
     Configured(String),
 }
 
@@ -74,7 +68,7 @@ impl Source {
         }
     }
 
-    /// The file, where it is one.
+    /// The file, if it is one.
     fn file(&self) -> Option<&Path> {
         match self {
             Self::Own(path) => Some(path),
@@ -91,7 +85,7 @@ impl Source {
         let Some(file) = self.file() else { return Keyring::new(&self.read()?).context(NONE) };
         let (file, seen) = (file.to_owned(), Mutex::new(stamp(file)));
         let keys = self.read()?;
-        // A file that is not whole, or gone, changes nothing.
+        // An incomplete or missing file changes nothing.
         let changed = move || {
             let now = stamp(&file);
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +110,7 @@ impl Source {
         }
     }
 
-    /// Writes other keys into the file, whole; `None` where there is no file.
+    /// Replaces the keys in the file atomically; `None` without a file.
     fn change(
         &self,
         change: impl FnOnce(Vec<[u8; LENGTH]>) -> anyhow::Result<Vec<[u8; LENGTH]>>,
@@ -132,12 +126,12 @@ impl Source {
     }
 }
 
-/// What tells one content of a file from another: it is replaced, and never written to.
+/// Distinguishes versions of a file, which is only replaced, never modified.
 fn stamp(file: &Path) -> Option<(u64, i64, i64)> {
     fs::metadata(file).ok().map(|found| (found.ino(), found.mtime(), found.mtime_nsec()))
 }
 
-/// Keys in base64, separated by spaces, commas or ends of lines; or the bytes of a single one.
+/// Keys in base64, separated by spaces, commas or line ends; or the bytes of a single one.
 fn parse(bytes: &[u8]) -> anyhow::Result<Vec<[u8; LENGTH]>> {
     if let Ok(key) = <[u8; LENGTH]>::try_from(bytes) {
         return Ok(vec![key]);
@@ -155,7 +149,7 @@ fn parse(bytes: &[u8]) -> anyhow::Result<Vec<[u8; LENGTH]>> {
     Ok(keys)
 }
 
-/// Makes a key that appears whole; of two servers that start together, one makes it and both read it.
+/// Creates a key file atomically; of two servers that start together, one creates it and both read it.
 fn make(folder: &Path, path: &Path) -> anyhow::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let fresh = write_beside(path, &[new_key()?])?;
@@ -173,7 +167,7 @@ fn new_key() -> anyhow::Result<[u8; LENGTH]> {
     Ok(key)
 }
 
-/// Writes keys into a file that is to take the place of another; the file.
+/// Writes keys into a temporary file for a rename, and returns its path.
 fn write_beside(path: &Path, keys: &[[u8; LENGTH]]) -> std::io::Result<PathBuf> {
     let fresh = path.with_extension(format!("new-{}", std::process::id()));
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;

@@ -1,10 +1,11 @@
-//! The shim's own program. Each worker starts one, and `cubeloom` itself takes several times as long to start.
+//! The shim's own program. Each worker starts one, and `cubeloom` itself takes several times as long to
+//! start.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // What a server asks before it starts this instead of itself.
+    // A server checks the version before it starts this program instead of itself.
     #[allow(clippy::disallowed_methods, reason = "this program reads its command line itself")]
     let asked = std::env::args_os().nth(1).is_some_and(|word| word == "--version");
     if asked {

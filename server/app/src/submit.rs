@@ -1,4 +1,4 @@
-//! From a pipeline's file to a stored run: its folder is kept, it is planned, and pipeline and run are written.
+//! From a pipeline's file to a stored run: copies its folder, plans it, and stores pipeline and run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,30 +23,26 @@ use crate::exit::{self, Invalid};
 use crate::planning::{self, Inputs, Source};
 use crate::platform::{PROJECT, Platform};
 
-/// What a file became.
 pub struct Submitted {
-    /// The run, which waits for the engine.
+    /// The run, pending for the engine.
     pub run: RunId,
-    /// What is suspicious in the document.
+    /// Warnings about the document.
     pub warnings: Vec<Problem>,
 }
 
-/// What a run is made from, beside the platform.
+/// The inputs of a run besides the platform.
 pub struct Request<'a> {
-    /// The pipeline's file.
     pub source: &'a Source,
-    /// What it says.
     pub document: &'a Document,
-    /// The parameters that were given.
     pub parameters: JsonMap,
-    /// Which tasks, when not all.
+    /// The tasks to run, if not all.
     pub part: Option<WantedPart>,
 }
 
 /// Stores the pipeline and a run of it.
 ///
 /// # Errors
-/// Outside: what this machine or the database refuses. Inside: every mistake in the document.
+/// Outer: errors of this machine or the database. Inner: all problems of the document.
 pub async fn submit(
     platform: &Platform,
     request: Request<'_>,
@@ -91,7 +87,7 @@ fn refused(error: PartError) -> anyhow::Error {
     }
 }
 
-/// Keeps a copy of the folder that the file lies in, and says its digest.
+/// Stores a copy of the file's folder, and returns its digest.
 fn keep_folder(platform: &Platform, file: &Path) -> anyhow::Result<String> {
     let snapshot = Snapshot::take(&snapshot::folder_of(file)?, Limits::CODE)?;
     code::keep(&platform.folders(), PROJECT, &snapshot)?;
@@ -147,7 +143,7 @@ async fn store_version(platform: &Platform, request: &Request<'_>, plan: &RunPla
     let audit = audit::entry(platform, "pipeline.update", &new.name, None)?;
     match platform.store.put_pipeline(&new, Expected::Any, &audit).await? {
         PutPipeline::Stored(version) | PutPipeline::Same(version) => Ok(version),
-        // Any version was expected, so what is missing is the project.
+        // Any version was expected, so the missing one is the project.
         PutPipeline::Stale(_) | PutPipeline::Exists | PutPipeline::Missing => Err(Invalid::error(format!(
             "the project `{PROJECT}`, which the command line works in, was deleted: create it again"
         ))),

@@ -1,5 +1,5 @@
-//! What the program says of itself: messages on standard error, of which `RUST_LOG` chooses some, and spans to a collector
-//! of OpenTelemetry where one is configured.
+//! Logs on standard error, filtered by `RUST_LOG`, and spans for an OpenTelemetry collector if one is
+//! configured.
 
 use std::time::Duration;
 
@@ -23,21 +23,21 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::show::Above;
 
-/// How long a collector may take for what it is sent.
+/// The timeout of an export.
 const SEND: Duration = Duration::from_secs(5);
-/// How long the end of the program waits for what is left to be sent.
+/// How long the program waits at exit for the last export.
 const LAST: Duration = Duration::from_secs(2);
 
-/// How much is said when `RUST_LOG` is silent.
+/// The default verbosity without `RUST_LOG`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Warnings and errors: a person reads the results.
+    /// Warnings and errors: a user reads the results.
     Quiet,
-    /// What the server does.
+    /// The server's activity.
     Server,
 }
 
-/// Sends spans, and what is left of them when it is dropped. They are sent by a thread of its own: nobody waits for it.
+/// Exports spans, and the remaining ones on drop. A separate thread exports, so callers never wait for it.
 pub struct Telemetry(Option<SdkTracerProvider>);
 
 impl Drop for Telemetry {
@@ -50,10 +50,8 @@ impl Drop for Telemetry {
     }
 }
 
-/// Starts it. `collector` is the base address of a collector that takes OTLP over HTTP, `http://localhost:4318`.
-///
-/// # Errors
-/// When the address cannot be one.
+/// Starts it. `collector` is the base URL of a collector that accepts OTLP over HTTP,
+/// `http://localhost:4318`.
 pub fn start(level: Level, collector: Option<&str>) -> anyhow::Result<Telemetry> {
     let provider = collector.map(provider).transpose()?;
     let spans = provider.as_ref().map(|provider| spans(provider.tracer("cubeloom")));
@@ -64,7 +62,8 @@ pub fn start(level: Level, collector: Option<&str>) -> anyhow::Result<Telemetry>
 fn messages<S: Subscriber + Send + Sync + for<'span> LookupSpan<'span>>(
     level: Level,
 ) -> Box<dyn Layer<S> + Send + Sync> {
-    // What a request of kube's client came to is said by who made it, with the cluster and the object. It names neither.
+    // The caller logs the result of a kube request, with the cluster and the object; kube's own logs name
+    // neither.
     let usual = match level {
         Level::Quiet => "warn,kube_client::client=off",
         Level::Server => "info,kube_client::client=off",
@@ -80,7 +79,7 @@ fn messages<S: Subscriber + Send + Sync + for<'span> LookupSpan<'span>>(
     }
 }
 
-/// Our own spans, whatever is said on standard error. What libraries do within them is not told.
+/// Our own spans, whatever the log filter. Spans of libraries are not exported.
 fn spans<S: Subscriber + Send + Sync + for<'span> LookupSpan<'span>>(
     tracer: SdkTracer,
 ) -> impl Layer<S> + Send + Sync {
@@ -111,7 +110,7 @@ fn provider(collector: &str) -> anyhow::Result<SdkTracerProvider> {
     Ok(SdkTracerProvider::builder().with_resource(resource).with_batch_exporter(exporter).build())
 }
 
-/// The middleware that lets a request's spans continue the trace that its `traceparent` names.
+/// Middleware that continues the trace in a request's `traceparent`.
 pub async fn continue_trace(request: Request, next: Next) -> Response {
     let parent = TraceContextPropagator::new().extract(&HeaderExtractor(request.headers()));
     context::FutureExt::with_context(next.run(request), parent).await

@@ -1,6 +1,6 @@
-//! Telling the engine of another process that there is something to do: an empty datagram to `wake.sock`.
+//! Wakes the engine of another process: an empty datagram to `wake.sock`.
 //!
-//! It carries no data, and a lost one costs the engine's period.
+//! It carries no data, and a lost one costs at most the engine's poll interval.
 
 use std::os::unix::net::UnixDatagram as Sender;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use tokio::net::UnixDatagram;
 
-/// The longest path that the kernel takes for a socket.
+/// Maximum length of a socket path in the kernel.
 const LONGEST: usize = 100;
 
 /// Wakes the engine, if there is one.
@@ -20,16 +20,13 @@ pub fn send(socket: &Path) {
     }
 }
 
-/// Where the engine listens. The caller holds the engine's lock, so a socket that is there is a dead one's.
-///
-/// # Errors
-/// When the socket cannot be made.
+/// The engine's socket. The caller has the engine's lock, so an existing socket belongs to a dead process.
 pub fn listen(socket: &Path) -> std::io::Result<UnixDatagram> {
     let _ = std::fs::remove_file(socket);
     UnixDatagram::bind(Place::of(socket)?.path())
 }
 
-/// A path that is short enough, and what keeps it valid.
+/// A path that is short enough, and the resource that keeps it valid.
 struct Place {
     path: PathBuf,
     _folder: Option<std::os::fd::OwnedFd>,

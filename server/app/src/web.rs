@@ -1,4 +1,4 @@
-//! The web of `cubeloom serve`: its keys, its listener, and the parts of the platform that it works with.
+//! The web server of `cubeloom serve`: its keys, its listener, and the parts of the platform that it uses.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -28,26 +28,23 @@ use crate::metrics::Sources;
 use crate::platform::Platform;
 use crate::telemetry;
 
-/// How many ports after the usual one are tried.
+/// How many ports after the default one are tried.
 const NEXT_PORTS: u16 = 19;
 
-/// A web that answers.
+/// A running web server.
 pub struct RunningWeb {
-    /// Where it listens.
+    /// The address that it listens on.
     pub address: SocketAddr,
-    /// The address that people use.
+    /// The public URL.
     pub url: String,
-    /// The link with which the first administrator makes an account, while there is nobody.
+    /// The link for the first administrator's account, while there are no users.
     pub first_link: Option<String>,
     web: Web,
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
 
-/// Listens and answers.
-///
-/// # Errors
-/// When the address is taken, or the keys cannot be read.
+/// Starts the web server.
 pub async fn start(
     platform: &Platform,
     engine: &Arc<Handle>,
@@ -77,7 +74,7 @@ pub async fn start(
     Ok(RunningWeb { address, url, first_link, web, stop, task })
 }
 
-/// Takes the address at which whoever reaches it may read the metrics.
+/// Binds the address of the metrics, which need no authentication.
 async fn listen_for_metrics(wanted: SocketAddr) -> anyhow::Result<TcpListener> {
     let listener = TcpListener::bind(wanted).await;
     let listener = listener.with_context(|| {
@@ -89,13 +86,13 @@ async fn listen_for_metrics(wanted: SocketAddr) -> anyhow::Result<TcpListener> {
     Ok(listener)
 }
 
-/// The ring of cryptography that TLS is done with, once for the whole process.
+/// Selects the TLS crypto provider, once for the whole process.
 pub fn choose_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// Takes the address. Where nobody chose one and the usual port is somebody else's, one of the next few is taken:
-/// whoever tries Cubeloom for the first time need not know about ports.
+/// Binds the address. If none is configured and the default port is in use, tries the next few ports: a new
+/// user need not know about ports.
 async fn listen(config: &Config) -> anyhow::Result<TcpListener> {
     let wanted = config.settings.server.listen;
     let tries = if config.origin("server", "listen") == Origin::Default { NEXT_PORTS } else { 0 };
@@ -119,8 +116,8 @@ async fn listen(config: &Config) -> anyhow::Result<TcpListener> {
 }
 
 impl RunningWeb {
-    /// Takes no more requests and waits for those under way, a moment at most. Streams of events end, and their
-    /// readers come back.
+    /// Stops accepting requests and waits shortly for those in progress. Event streams end, and their clients
+    /// reconnect.
     pub async fn stop(mut self) {
         let _ = self.stop.send(true);
         if tokio::time::timeout(std::time::Duration::from_secs(1), &mut self.task).await.is_err() {
@@ -129,7 +126,7 @@ impl RunningWeb {
         cubeloom_web::audit::write_counts(&self.web).await;
     }
 
-    /// Whether it answers no more.
+    /// Whether it has stopped.
     pub fn is_finished(&self) -> bool {
         self.task.is_finished()
     }
@@ -214,7 +211,7 @@ fn terminals(config: &Config) -> TerminalSettings {
     }
 }
 
-/// How alerts are sent.
+/// The settings of alert delivery.
 fn alerts(config: &Config) -> anyhow::Result<AlertSettings> {
     let (section, smtp) = (&config.settings.alerts, &config.settings.smtp);
     let password = hidden("[smtp] password", smtp.password.as_deref())?;
@@ -232,7 +229,7 @@ fn alerts(config: &Config) -> anyhow::Result<AlertSettings> {
     Ok(AlertSettings { private_addresses: section.private_addresses, smtp })
 }
 
-/// Where the audit log is sent to.
+/// The receivers of the audit log.
 fn audit(config: &Config) -> anyhow::Result<AuditSettings> {
     let section = &config.settings.audit;
     let authorization = hidden("[audit] authorization", section.authorization.as_deref())?;
@@ -246,7 +243,7 @@ fn audit(config: &Config) -> anyhow::Result<AuditSettings> {
     Ok(AuditSettings { syslog: syslog.transpose()?, webhook: webhook.transpose()? })
 }
 
-/// A value that the configuration holds itself, or says where it is: `env:NAME`, `file:/path`.
+/// A configured secret value, or its source: `env:NAME`, `file:/path`.
 fn hidden(key: &str, source: Option<&str>) -> anyhow::Result<Option<String>> {
     let Some(text) = source else { return Ok(None) };
     Ok(Some(match text.split_once(':') {
@@ -261,7 +258,7 @@ fn hidden(key: &str, source: Option<&str>) -> anyhow::Result<Option<String>> {
     }))
 }
 
-/// The OpenID Connect provider, when one is configured.
+/// The OpenID Connect provider, if configured.
 fn oidc(config: &Config) -> anyhow::Result<Option<oidc::Settings>> {
     let section = &config.settings.oidc;
     let Some(issuer) = section.issuer.clone() else { return Ok(None) };
@@ -280,7 +277,7 @@ fn oidc(config: &Config) -> anyhow::Result<Option<oidc::Settings>> {
     }))
 }
 
-/// A key of 32 bytes, in a file that only the server's user may read; made when it is not there.
+/// A key of 32 bytes, in a file that only the server's user can read; created if missing.
 fn key(folder: &Path, name: &str) -> anyhow::Result<[u8; 32]> {
     let path = folder.join(name);
     let explain = || format!("the key {} cannot be used", path.display());

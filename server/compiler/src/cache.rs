@@ -1,4 +1,4 @@
-//! The cache key: what the outputs of a job depend on, and nothing that differs between equal runs.
+//! The cache key: everything the outputs of a job depend on, and nothing that differs between equal runs.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use cubeloom_domain::plan::{Late, PlannedTask, RunPlan};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-/// Digests of the files that a job depends on, by the names that its document gives them.
+/// Digests of the files that a job depends on, by their names in its document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Digests {
-    /// Files of the pipeline's folder that arguments name.
+    /// Files of the pipeline's folder that arguments refer to.
     pub code: BTreeMap<String, String>,
     /// The entries of the task's `cache.inputs`.
     pub inputs: BTreeMap<String, String>,
@@ -20,7 +20,7 @@ pub struct Digests {
 /// The key of a job, SHA-256 in hexadecimal, and its parts by name (`template`, `arguments`, `env`, `command`,
 /// `code`, `inputs`), so that a miss can say which part changed.
 ///
-/// Arguments that were late are not among the arguments: what they became is in the command.
+/// Late arguments are not part of `arguments`: their values are in the command.
 #[must_use]
 pub fn cache_key(plan: &RunPlan, task: TaskIx, job: &Job, digests: &Digests) -> (String, Value) {
     let planned = plan.task(task);

@@ -1,11 +1,11 @@
-//! Files of the pipeline's folder that arguments name.
+//! Files of the pipeline's folder that arguments refer to.
 
 use cubeloom_domain::plan::{Late, RunPlan};
 use cubeloom_domain::{Code, Problem};
 use serde_json::Value;
 
-/// What is wrong with the arguments of a plan that name files of the pipeline's folder (`format: path`): those that are not
-/// there. What is no path of that folder, or known only later, is left to the program.
+/// Problems of arguments that refer to missing files of the pipeline's folder (`format: path`). Paths outside
+/// that folder and paths known only later are left to the program.
 pub fn missing_files(plan: &RunPlan, is_there: impl Fn(&str) -> bool) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (at, task) in plan.tasks.iter().enumerate() {

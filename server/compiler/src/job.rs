@@ -1,4 +1,4 @@
-//! What is evaluated when a task is ready: its elements, its condition, and each attempt's job.
+//! Evaluated when a task is ready: its items, its condition, and the job of each attempt.
 
 use cubeloom_domain::approval::{OnRejection, Question};
 use cubeloom_domain::call::{Call, Called};
@@ -17,10 +17,10 @@ use crate::path::Path;
 use crate::plan::elements;
 use crate::search;
 
-/// The elements of a `for_each` task, the first trials of a search; one element, `null`, of a plain one.
+/// The items of a `for_each` task, or the first trials of a search. A plain task has one item, `null`.
 ///
 /// # Errors
-/// A failure of kind `Expression`: what it reads is not there, is no list, or too long a one.
+/// A failure of kind `Expression`: the value that it reads is missing, is not a list, or is too long a list.
 pub fn expand(plan: &RunPlan, task: TaskIx, outputs: &Outputs) -> Result<Vec<Value>, Failure> {
     let planned = plan.task(task);
     let Some(for_each) = &planned.for_each else { return Ok(vec![Value::Null]) };
@@ -35,7 +35,7 @@ pub fn expand(plan: &RunPlan, task: TaskIx, outputs: &Outputs) -> Result<Vec<Val
     }
 }
 
-/// Whether a task's `when` holds; true where there is none.
+/// Whether a task's `when` holds; true without a `when`.
 ///
 /// # Errors
 /// A failure of kind `Expression`.
@@ -54,7 +54,7 @@ pub fn condition(
         .map_err(|message| failure(planned, "when", &message))
 }
 
-/// Truth as a person means it: the text `false`, which a program may have reported, is not true.
+/// Truth as people expect it: the text `false`, which a program may have reported, is false.
 fn truth(value: &Value) -> Result<bool, String> {
     Ok(match value {
         Value::Bool(value) => *value,
@@ -68,11 +68,11 @@ fn truth(value: &Value) -> Result<bool, String> {
     })
 }
 
-/// The job of the `n`-th attempt at an instance, with `elastic_workers` workers of its elastic role (`max` when not
-/// said).
+/// The job of the `n`-th attempt at an instance, with `elastic_workers` workers of its elastic role (default:
+/// `max`).
 ///
 /// # Errors
-/// A failure of kind `Expression`: what it reads is not there, or is not what the template takes.
+/// A failure of kind `Expression`: a value is missing, or the template does not accept it.
 pub fn job(
     plan: &RunPlan,
     task: TaskIx,
@@ -123,7 +123,7 @@ pub fn job(
             .filter(|search| search.early_stop.is_some())
             .map(|search| search.of.clone()),
         grows: false,
-        // What is normal there, the engine knows.
+        // The engine fills in the normal values.
         preflight: planned
             .preflight
             .map(|policy| JobPreflight { wait: policy.wait, bounds: Bounds::default() }),
@@ -134,7 +134,7 @@ pub fn job(
     })
 }
 
-/// The size in bytes of what a task that is ready reads, where its variable [`sizing::INPUT`] says it.
+/// The input size of a ready task in bytes, if its variable [`sizing::INPUT`] states it.
 #[must_use]
 pub fn input(plan: &RunPlan, task: TaskIx, item: Option<&Value>, outputs: &Outputs) -> Option<u64> {
     let planned = plan.task(task);
@@ -150,7 +150,7 @@ pub fn input(plan: &RunPlan, task: TaskIx, item: Option<&Value>, outputs: &Outpu
     text.trim().parse::<Bytes>().ok().map(|bytes| bytes.0)
 }
 
-/// The run of another pipeline that a task wants, where that is known before it is ready.
+/// The run of another pipeline that a task starts, if it is known before the task is ready.
 #[must_use]
 pub fn known_call(task: &PlannedTask) -> Option<Call> {
     let is_known = |argument: &Late| matches!(argument, Late::Value(_));
@@ -177,14 +177,13 @@ fn call(given: &Given<'_>) -> Call {
     }
 }
 
-/// The arguments of a task that is ready.
 struct Given<'a> {
     planned: &'a PlannedTask,
     late: &'a JsonMap,
 }
 
 impl Given<'_> {
-    /// The value of an argument, as it was given.
+    /// The value of an argument as written.
     fn argument(&self, name: &str) -> Option<Value> {
         let mut value = match self.planned.arguments.get(name) {
             Some(Late::Value(value)) => value.clone(),
@@ -195,10 +194,10 @@ impl Given<'_> {
     }
 }
 
-/// What a task that a person does asks.
+/// The question of an approval task.
 ///
 /// # Errors
-/// A failure of kind `Expression`: what it reads is not there, or is not what the template takes.
+/// A failure of kind `Expression`: a value is missing, or the template does not accept it.
 pub fn question(
     plan: &RunPlan,
     task: TaskIx,
@@ -249,9 +248,9 @@ fn failure(task: &PlannedTask, place: &str, message: &str) -> Failure {
     Failure::new(FailureKind::Expression, format!("task `{}`, {place}: {message}", task.name))
 }
 
-/// An argument that cannot be given.
+/// An invalid argument.
 struct Wrong {
-    /// Where, below the task: `/arguments/words/0`.
+    /// JSON pointer relative to the task: `/arguments/words/0`.
     path: String,
     message: String,
 }
@@ -262,10 +261,10 @@ impl Wrong {
     }
 }
 
-/// What is wrong with the arguments of one element, of a task that reads no outputs.
+/// The first invalid argument for one item, of a task that reads no outputs.
 pub fn wrong_argument(plan: &RunPlan, task: TaskIx, item: &Value) -> Option<(String, String)> {
     let (planned, outputs) = (plan.task(task), Outputs::new());
-    // An element that its condition passes over is never given its arguments.
+    // An item that the condition skips never gets its arguments.
     if !condition(plan, task, Some(item), &outputs).is_ok_and(|holds| holds) {
         return None;
     }
@@ -274,7 +273,7 @@ pub fn wrong_argument(plan: &RunPlan, task: TaskIx, item: &Value) -> Option<(Str
     Some((wrong.path, wrong.message))
 }
 
-/// The arguments that were late, evaluated and checked.
+/// The late arguments, evaluated and checked.
 fn late_arguments(
     planned: &PlannedTask,
     template: &PlannedTemplate,
@@ -340,7 +339,7 @@ fn env(
             Late::Source(source) => render_value(source, inside)
                 .map_err(|mistake| failure(planned, &format!("env `{name}`"), &mistake.message))?,
         };
-        // A variable that is nothing is not set.
+        // A null variable is not set.
         if !value.is_null() {
             env.insert(name.clone(), to_text(value));
         }
@@ -348,10 +347,10 @@ fn env(
     Ok(env)
 }
 
-/// A command with its expressions evaluated: a list becomes so many words, nothing becomes none.
+/// A command with its expressions evaluated: a list becomes one word per item, null becomes none.
 ///
 /// # Errors
-/// The first expression that cannot be evaluated, or no program.
+/// The first expression that cannot be evaluated, or a command without a program.
 pub fn argv(command: &[String], scope: &Scope<'_>) -> Result<Vec<String>, Mistake> {
     let mut words = Vec::with_capacity(command.len());
     for word in command {

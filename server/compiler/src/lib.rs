@@ -1,4 +1,5 @@
-//! The compiler: documents and templates become a plan, a plan becomes jobs, jobs become plain data for a cluster.
+//! The compiler: documents and templates become a plan, a plan becomes jobs, jobs become plain data for a
+//! cluster.
 //!
 //! Pure: the same inputs give the same result, byte for byte. No clock, no network, no files, no environment.
 
@@ -36,5 +37,5 @@ pub use plan::{PlanInputs, Planned, check_pipeline, check_placed, newest_templat
 pub use template::check_template;
 pub use validate::is_reserved;
 
-/// How many instances a task can have.
+/// Maximum number of instances of a task.
 pub const MAX_ELEMENTS: usize = 100_000;

@@ -1,6 +1,6 @@
 //! "Did you mean ...?"
 
-/// The candidate most like `text`, if one is alike enough to be a slip of the pen.
+/// The candidate most like `text`, if it is close enough to be a typo.
 pub fn nearest<'c>(text: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let lower = text.to_lowercase();
     candidates
@@ -11,16 +11,16 @@ pub fn nearest<'c>(text: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// `; did you mean `x`?`, or nothing.
+/// `; did you mean `x`?`, or an empty text.
 pub fn hint<'c>(text: &str, candidates: impl IntoIterator<Item = &'c str>) -> String {
-    // Long texts are no slips, and comparing them costs their lengths' product.
+    // Long texts are not typos, and a comparison costs the product of the lengths.
     if text.len() > 64 {
         return String::new();
     }
     nearest(text, candidates).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
-/// What exists, for the message about something that does not: at most eight names.
+/// The existing names, for the message about a missing one: at most eight.
 pub fn listing<'c>(names: impl IntoIterator<Item = &'c str>) -> String {
     let mut names: Vec<&str> = names.into_iter().take(9).collect();
     if names.len() == 9 {

@@ -1,4 +1,4 @@
-//! What others read of a task.
+//! Outputs of a task that other tasks read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,8 @@ use cubeloom_domain::search::{Best, Trial};
 use cubeloom_domain::state::InstanceState;
 use serde_json::Value;
 
-/// What expressions see of tasks that have ended, by name: what each reported, and how it ended. The values of a `for_each` task
-/// are lists; see [`readable_outputs`].
+/// Ended tasks as expressions see them, by name: the outputs and the final state of each. The values of a
+/// `for_each` task are lists; see [`readable_outputs`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outputs {
     values: BTreeMap<String, Value>,
@@ -18,33 +18,33 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Of no task.
+    /// Outputs of no task.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What a task reported, as [`readable_outputs`] gives it.
+    /// The outputs of a task, in the form of [`readable_outputs`].
     #[must_use]
     pub fn get(&self, task: &str) -> Option<&Value> {
         self.values.get(task)
     }
 
-    /// How a task ended.
+    /// The final state of a task.
     #[must_use]
     pub fn state(&self, task: &str) -> Option<&'static str> {
         self.states.get(task).copied()
     }
 
-    /// Adds a task: what it reported, and how it ended ([`ended_as`]).
+    /// Adds a task: its outputs and its final state ([`ended_as`]).
     pub fn add(&mut self, task: &str, reported: Value, state: &'static str) {
         self.values.insert(task.to_owned(), reported);
         self.states.insert(task.to_owned(), state);
     }
 }
 
-/// How a task ended whose instances have all ended, as expressions see it: `succeeded`, `failed`, `upstream_failed`, `skipped` or
-/// `cancelled`.
+/// The final state of a task whose instances have all ended, as expressions see it: `succeeded`, `failed`,
+/// `upstream_failed`, `skipped` or `cancelled`.
 pub fn ended_as<'i>(
     task: &PlannedTask,
     states: impl Iterator<Item = &'i InstanceState> + Clone,
@@ -80,8 +80,8 @@ impl<const N: usize> From<[(String, Value); N]> for Outputs {
     }
 }
 
-/// What expressions read of a task. If no instance of a loop ran, no output has a name: every one is a list of nulls, one an
-/// instance, and an empty list if the loop had no items. This list stands in the place of the outputs.
+/// The outputs of a task as expressions read them. If no instance of a loop ran, no output has a name. The
+/// result is then a list with one null per instance, or an empty list if the loop had no items.
 #[must_use]
 pub fn readable_outputs(
     task: &PlannedTask,
@@ -95,8 +95,8 @@ pub fn readable_outputs(
     Value::Object(outputs_of(task, items, instances))
 }
 
-/// A task's outputs, from its instances in their order. Of an expanded one, of each name the list over its instances, null
-/// where it is missing; of a search, also the best trial.
+/// A task's outputs, from its instances in order. For a `for_each` task, each name has the list over its
+/// instances, null where an instance did not report it. A search also has the best trial.
 #[must_use]
 pub fn outputs_of(
     task: &PlannedTask,
@@ -115,7 +115,6 @@ pub fn outputs_of(
     lists.chain(best).collect()
 }
 
-/// The best trial of a search.
 fn best<'a>(
     task: &'a PlannedTask,
     items: Option<&'a [Value]>,

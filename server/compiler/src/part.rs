@@ -1,4 +1,4 @@
-//! Cutting a plan down to a part of its pipeline, and telling what changed in the tasks that are not run again.
+//! Restricts a plan to a part of its pipeline, and finds changes in the tasks that are not rerun.
 
 use cubeloom_domain::TaskIx;
 use cubeloom_domain::graph::Graph;
@@ -8,16 +8,16 @@ use serde_json::{Map, Value};
 /// A plan of a part of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The chosen tasks and all before them, in the document's order.
+    /// The chosen tasks and everything upstream of them, in the document's order.
     pub plan: RunPlan,
-    /// Those that are not run but taken over from an earlier run.
+    /// Tasks that do not run: their results come from an earlier run.
     pub taken: Vec<TaskIx>,
-    /// Where each task of the plan stands in the document.
+    /// The index of each task of the plan in the document.
     pub places: Vec<usize>,
 }
 
-/// Cuts a plan down to the chosen tasks and those before them; the rest of a run has all tasks. What was chosen is run,
-/// never answered from the cache. `None` when there is no such task.
+/// Restricts a plan to the chosen tasks and everything upstream; the rest of a run has all tasks. Chosen
+/// tasks always run and are never answered from the cache. `None` if a chosen task does not exist.
 #[must_use]
 pub fn cut(plan: RunPlan, choice: &Choice) -> Option<Part> {
     let named = choice.tasks().iter().map(|task| plan.find(task).map(|ix| ix.0));
@@ -67,7 +67,7 @@ fn numbers(flags: &[bool]) -> Vec<u32> {
     (0u32..).zip(flags).filter(|(_, flag)| **flag).map(|(at, _)| at).collect()
 }
 
-/// What of a task is not as it was in an earlier plan, by the names of fields; empty when it would do the same.
+/// The fields of a task that differ from an earlier plan; empty if it would do the same.
 #[must_use]
 pub fn changed(now: (&RunPlan, &PlannedTask), then: (&RunPlan, &PlannedTask)) -> Vec<String> {
     let (new, old) = (described(now), described(then));
@@ -75,7 +75,7 @@ pub fn changed(now: (&RunPlan, &PlannedTask), then: (&RunPlan, &PlannedTask)) ->
     names.into_iter().filter(|name| new.get(*name) != old.get(*name)).cloned().collect()
 }
 
-/// A task without what differs between equal tasks of two plans: places, and the run's own id.
+/// A task without what differs between equal tasks of two plans: indexes, and the run's own id.
 fn described((plan, task): (&RunPlan, &PlannedTask)) -> Map<String, Value> {
     let text = serde_json::to_string(task).unwrap_or_default().replace(plan.context.id.as_str(), "");
     let mut fields: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Where in a document a reader is, as a JSON pointer (RFC 6901).
+//! A position in a document, as a JSON pointer (RFC 6901).
 
 use std::fmt::Write;
 
-/// A JSON pointer that is written as one goes down and cut as one comes back.
+/// A JSON pointer that grows and shrinks as a reader descends and returns.
 #[derive(Clone, Debug, Default)]
 pub struct Path {
     text: String,
@@ -15,7 +15,6 @@ impl Path {
         Self { text: pointer.into(), starts: Vec::new() }
     }
 
-    /// Goes down into a key.
     pub fn push_key(&mut self, key: &str) {
         self.starts.push(self.text.len());
         self.text.push('/');
@@ -28,21 +27,18 @@ impl Path {
         }
     }
 
-    /// Goes down into an element.
     pub fn push_index(&mut self, index: usize) {
         self.starts.push(self.text.len());
         // Writing to a String cannot fail.
         let _ = write!(self.text, "/{index}");
     }
 
-    /// Comes back.
     pub fn pop(&mut self) {
         if let Some(start) = self.starts.pop() {
             self.text.truncate(start);
         }
     }
 
-    /// The pointer.
     pub fn pointer(&self) -> String {
         self.text.clone()
     }

@@ -1,4 +1,4 @@
-//! What a task template must be beyond its form: names, version, roles, schema, expressions.
+//! Checks of a task template beyond its form: names, version, roles, schema, expressions.
 
 use cubeloom_domain::ids::is_label;
 use cubeloom_domain::template::TaskTemplate;
@@ -13,7 +13,7 @@ use crate::plan::{decode_resources, holds_expression};
 use crate::validate;
 use crate::{arguments, parse};
 
-/// Everything that is wrong with a template, warnings included.
+/// All problems of a template, warnings included.
 #[must_use]
 pub fn check_template(template: &TaskTemplate) -> Vec<Problem> {
     let mut lint = Lint { template, problems: Vec::new() };
@@ -40,9 +40,9 @@ pub fn version_of(text: &str) -> Option<[u64; 3]> {
     numbers.next().is_none().then_some(version)
 }
 
-/// What the expressions of a template see.
+/// The names that the expressions of a template can use.
 const EVERYWHERE: [&str; 6] = ["args", "params", "run", "workspace", "code", "task"];
-/// The same in its checks, which are looked at when it is known what each worker gets.
+/// The same for its checks, which run when the resources of each worker are known.
 const IN_CHECKS: [&str; 8] =
     ["args", "params", "run", "workspace", "code", "task", "cards", "processes_per_gpu"];
 
@@ -249,7 +249,7 @@ impl Lint<'_> {
         }
     }
 
-    /// A number, or an expression for one.
+    /// A number, or an expression that yields one.
     fn number(&mut self, value: &Value, path: impl Into<String>) {
         let path = path.into();
         if value.is_string() && !holds_expression(value) {
@@ -282,7 +282,7 @@ impl Lint<'_> {
         }
     }
 
-    /// A template sees its arguments and the run, never other tasks: those come in through arguments.
+    /// A template sees its arguments and the run, never other tasks: their outputs arrive through arguments.
     fn names(&self, expression: &Compiled, seen: &[&str]) -> Result<(), Mistake> {
         let undefined = |message: String| Err(Mistake::new(Code::UndefinedName, message));
         if let Some(root) = expression.roots.iter().find(|root| !seen.contains(&root.as_str())) {

@@ -1,13 +1,14 @@
-//! Writes a value as YAML, as a person would: blocks, plain words where they are safe, long texts over lines.
+//! Writes a value as YAML in a readable form: blocks, plain scalars where they are safe, long texts over
+//! several lines.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
-/// Lists of at most this many numbers stand in one line.
+/// A list of at most this many numbers is written on one line.
 const SHORT: usize = 4;
 
-/// The value as a YAML document. Read again by this crate's parser it is the same value.
+/// The value as a YAML document. This crate's parser reads it back as the same value.
 #[must_use]
 pub fn write(value: &Value) -> String {
     let mut out = String::new();
@@ -22,12 +23,12 @@ pub fn write(value: &Value) -> String {
     out
 }
 
-/// A mapping or list that is not empty, each line at this depth.
+/// A mapping or list that is not empty, with every line at this depth.
 fn block(out: &mut String, value: &Value, depth: usize) {
     match value {
         Value::Object(map) => {
             for (at, (key, value)) in map.iter().enumerate() {
-                // The first key of a list's element stands behind its dash.
+                // The first key of a list item follows its dash.
                 if at > 0 || out.is_empty() || out.ends_with('\n') {
                     indent(out, depth);
                 }
@@ -89,7 +90,7 @@ fn indent(out: &mut String, depth: usize) {
     out.extend(std::iter::repeat_n("  ", depth));
 }
 
-/// A text; with a depth, one of several lines may stand in lines of its own.
+/// A text. With a depth, a text of several lines may become a block.
 fn text(out: &mut String, text: &str, depth: Option<usize>) {
     match depth {
         Some(depth) if is_lines(text) => lines(out, text, depth),
@@ -98,7 +99,7 @@ fn text(out: &mut String, text: &str, depth: Option<usize>) {
     }
 }
 
-/// Words that no reader of YAML takes for anything else.
+/// Words that every YAML reader takes as plain text.
 fn is_plain(text: &str) -> bool {
     let first = text.chars().next().is_some_and(|c| c.is_alphabetic() || c == '/' || c == '_');
     let safe = |c: char| c.is_alphanumeric() || "_-./@+%= ()".contains(c);
@@ -109,7 +110,7 @@ fn is_plain(text: &str) -> bool {
         && !words.contains(&text.to_ascii_lowercase().as_str())
 }
 
-/// Whether a text can stand as it is over several lines.
+/// Whether a text can be written as a block over several lines.
 fn is_lines(text: &str) -> bool {
     let body = text.strip_suffix('\n').unwrap_or(text);
     body.contains('\n')

@@ -1,4 +1,4 @@
-//! Alerts: what happened that people should hear of, by which channels they want to, and what became of each message.
+//! Alerts: events that notify people, the channels that deliver them, and the state of each message.
 
 use std::fmt;
 
@@ -12,7 +12,6 @@ use crate::record::{AttemptRecord, RunRecord};
 use crate::schedule::{Firing, PipelineName};
 use crate::state::RunState;
 
-/// What kind of thing happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AlertKind {
@@ -22,26 +21,26 @@ pub enum AlertKind {
     RunRecovered,
     /// A run has not ended when it should have.
     RunLate,
-    /// Instances of a task wait longer than the channel's rule says.
+    /// Instances of a task are pending longer than the channel's rule allows.
     TaskWaiting,
-    /// A quota is nearly used.
+    /// A quota is nearly exhausted.
     QuotaNearlyUsed,
-    /// A budget is nearly used.
+    /// A budget is nearly exhausted.
     BudgetNearlyUsed,
-    /// A node was set aside, through which attempts failed, or by a person.
+    /// A node was cordoned, because attempts failed through it or by a user.
     NodeSetAside,
-    /// The workers of a task get more or less than before, by what earlier attempts used.
+    /// A task's workers get other resources than before, by the usage of earlier attempts.
     SizeChanged,
-    /// A task holds GPUs and does not use them.
+    /// A task holds GPUs without using them.
     GpuIdle,
     /// A task hangs: it has reported no step for longer than its pattern explains.
     TaskHangs,
-    /// Somebody wanted to see whether a channel works.
+    /// A test message for a channel.
     Test,
 }
 
 impl AlertKind {
-    /// Those that something raises, and that channels can ask for. A kind is added when its source is.
+    /// Kinds with a source, which channels can subscribe to. A kind is added together with its source.
     pub const OFFERED: [Self; 10] = [
         Self::RunFailed,
         Self::RunRecovered,
@@ -55,7 +54,7 @@ impl AlertKind {
         Self::TaskHangs,
     ];
 
-    /// The word for it, as stored and told.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -73,54 +72,47 @@ impl AlertKind {
         }
     }
 
-    /// Whether it is for the person whose run it is: they are mailed of it, also where no channel tells it.
+    /// Whether it is addressed to the run's owner, who gets an email even if no channel delivers it.
     #[must_use]
     pub fn is_personal(self) -> bool {
         matches!(self, Self::SizeChanged | Self::GpuIdle | Self::TaskHangs)
     }
 }
 
-/// An event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alert {
-    /// What kind of thing.
     pub kind: AlertKind,
-    /// Time.
     pub at: Timestamp,
-    /// Project.
     pub project: String,
-    /// The pipeline, when it is about one.
+    /// The pipeline that it is about, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pipeline: Option<String>,
-    /// Run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<RunId>,
-    /// Whether that run is a task of another one.
+    /// Whether the run is a task of another run.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub within: bool,
-    /// Who started it.
+    /// The user who started the run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
-    /// Task.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task: Option<String>,
-    /// Of how many of its instances.
+    /// Number of the task's affected instances.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
-    /// Start time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub since: Option<Timestamp>,
-    /// What is said of it: a sentence of the server's own, in English.
+    /// Message of the server, in English.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sentence: Option<String>,
-    /// Each channel tells what has this key once.
+    /// Deduplication key: each channel delivers it once.
     pub key: String,
-    /// What may repeat itself: a channel can tell the same kind of a topic only once in a while.
+    /// What repeats are counted by: a channel can limit how often it delivers the same kind for a topic.
     pub topic: String,
 }
 
 impl Alert {
-    /// An alert about nothing in particular yet.
+    /// An alert without details.
     #[must_use]
     pub fn new(kind: AlertKind, at: Timestamp, project: &str, key: String, topic: String) -> Self {
         Self {
@@ -140,8 +132,8 @@ impl Alert {
         }
     }
 
-    /// That a run has ended. The moment is in the key: a run that is resumed may fail again, and one that is written twice
-    /// has ended once.
+    /// An alert for the end of a run. The key contains the time: a resumed run may fail again, while a run
+    /// that is stored twice has ended once.
     #[must_use]
     pub fn of_run(kind: AlertKind, run: &RunRecord) -> Self {
         let at = run.ended_at.unwrap_or(run.created_at);
@@ -157,7 +149,7 @@ impl Alert {
         }
     }
 
-    /// That a date of a schedule can have no run; a sentence says why.
+    /// An alert for a scheduled date that can have no run, with the reason as a sentence.
     #[must_use]
     pub fn of_date(firing: &Firing, at: Timestamp, sentence: String) -> Self {
         let PipelineName { project, pipeline } = &firing.of;
@@ -171,14 +163,14 @@ impl Alert {
         }
     }
 
-    /// That the workers of an attempt get something else than those before; `None` where they do not.
+    /// An alert for an attempt whose workers get other resources than those before. `None` if they do not.
     #[must_use]
     pub fn of_size(attempt: &AttemptRecord, project: &str, pipeline: &str) -> Option<Self> {
         let sizing = attempt.sizing.as_ref()?;
         let sentence = sizing.change()?;
         let (kind, key) = (AlertKind::SizeChanged, &attempt.key);
         let while_it_ran = sizing.changed_at();
-        // Each time that it changed while it ran is told.
+        // Each change during the run is reported.
         let own = match while_it_ran {
             Some(at) => format!("{}:{key}:{}", kind.as_str(), at.0),
             None => format!("{}:{key}", kind.as_str()),
@@ -195,7 +187,7 @@ impl Alert {
         })
     }
 
-    /// That an attempt hangs: once for each time.
+    /// An alert for a hanging attempt, once per hang.
     #[must_use]
     pub fn of_hang(attempt: &AttemptRecord, hang: &Hang, run: &RunRecord) -> Self {
         let (kind, key) = (AlertKind::TaskHangs, &attempt.key);
@@ -213,18 +205,17 @@ impl Alert {
         }
     }
 
-    /// What names instances of a task that became ready together, and wait.
+    /// The key of a task's instances that became ready together and are pending.
     #[must_use]
     pub fn waiting_key(run: &RunId, task: TaskIx, ready_at: Timestamp) -> String {
         format!("waiting:{run}:{}:{}", task.0, ready_at.0)
     }
 }
 
-/// Where messages go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChannelKind {
-    /// A program that takes JSON.
+    /// A program that accepts JSON.
     Webhook,
     /// An incoming webhook of Slack.
     Slack,
@@ -234,16 +225,14 @@ pub enum ChannelKind {
     Dingtalk,
     /// A robot of a WeCom group.
     Wecom,
-    /// E-mail.
     Email,
 }
 
 impl ChannelKind {
-    /// All items.
     pub const ALL: [Self; 6] =
         [Self::Webhook, Self::Slack, Self::Feishu, Self::Dingtalk, Self::Wecom, Self::Email];
 
-    /// The word for it, as stored and shown.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -256,7 +245,7 @@ impl ChannelKind {
         }
     }
 
-    /// Whether what is sent can be signed with a secret.
+    /// Whether messages can be signed with a secret.
     #[must_use]
     pub fn signs(self) -> bool {
         matches!(self, Self::Webhook | Self::Feishu | Self::Dingtalk)
@@ -269,21 +258,18 @@ impl fmt::Display for ChannelKind {
     }
 }
 
-/// The language of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
-    /// English.
     #[default]
     En,
-    /// Chinese.
     Zh,
 }
 
-/// Hours in which nothing is sent: what comes then is told in one message after them.
+/// Hours without messages: those that arrive meanwhile are combined into one message afterwards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuietHours {
-    /// When they begin, `HH:MM` by the clock of `zone`.
+    /// Start, `HH:MM` in the time zone `zone`.
     pub from: String,
     /// End time. A time earlier than `from` is on the next day.
     pub until: String,
@@ -291,30 +277,28 @@ pub struct QuietHours {
     pub zone: String,
 }
 
-/// What a channel wants to hear of, and how.
+/// What a channel subscribes to, and how it delivers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
-    /// Of which kinds.
+    /// Subscribed kinds.
     pub events: Vec<AlertKind>,
     /// Pipelines to report on. Empty means all pipelines.
     #[serde(default)]
     pub pipelines: Vec<String>,
-    /// How long a task must have waited.
+    /// Minimum pending time of a task, in seconds.
     pub waiting_seconds: u64,
-    /// The same kind of the same topic is told again only after this long; each time when 0.
+    /// Minimum interval between alerts of the same kind and topic, in seconds. 0 means no limit.
     #[serde(default)]
     pub repeat_seconds: u64,
-    /// The language of messages.
     #[serde(default)]
     pub language: Language,
-    /// When nothing is sent.
     #[serde(default)]
     pub quiet: Option<QuietHours>,
 }
 
 impl Rules {
-    /// Whether a channel with these rules tells this. A run that is a task of another is told of by that one; who names its
-    /// pipeline hears of it all the same.
+    /// Whether a channel with these rules delivers this alert. A run that is a task of another is covered by
+    /// the parent's alert, unless the rules name its pipeline.
     #[must_use]
     pub fn want(&self, alert: &Alert) -> bool {
         let named = alert.pipeline.as_ref().is_some_and(|pipeline| self.pipelines.contains(pipeline));
@@ -322,15 +306,15 @@ impl Rules {
         of_it && self.events.contains(&alert.kind)
     }
 
-    /// What waits since this moment, or longer, waits too long.
+    /// A task that has been pending since this moment or longer is reported.
     #[must_use]
     pub fn waits_since(&self, now: Timestamp) -> Timestamp {
         let span = i64::try_from(self.waiting_seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000);
         Timestamp(now.0.saturating_sub(span))
     }
 
-    /// Whether this is a repetition that need not be told: `last` is the newest that was told of the same topic. What is of
-    /// another kind (it had recovered meanwhile) makes it news.
+    /// Whether this is a repetition that can be skipped: `last` is the newest alert delivered for the same
+    /// topic. An alert of another kind in between (the run had recovered) makes it news.
     #[must_use]
     pub fn is_repetition(&self, alert: &Alert, last: Option<(AlertKind, Timestamp)>) -> bool {
         let window = std::time::Duration::from_secs(self.repeat_seconds);
@@ -338,49 +322,44 @@ impl Rules {
     }
 }
 
-/// A way to people.
+/// A notification channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// A ULID.
     pub id: String,
-    /// Project.
     pub project: String,
-    /// Name.
     pub name: String,
-    /// Where messages go.
     pub kind: ChannelKind,
-    /// As much of the address as members may see: the rest often lets whoever has it send.
+    /// The part of the address that members may see. The rest often allows anyone to send.
     pub shown: String,
     /// The address, encrypted.
     pub address: String,
-    /// What messages are signed with, encrypted.
+    /// The signing secret, encrypted.
     pub secret: Option<String>,
-    /// What it wants to hear of.
+    /// Its subscription.
     pub rules: Rules,
-    /// Whether it is enabled.
     pub enabled: bool,
     /// Name of the creator.
     pub created_by: String,
-    /// Creation time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
 }
 
-/// What became of a message.
+/// State of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
-    /// It is to be sent, or to be tried again.
+    /// To be sent or retried.
     Waiting,
-    /// The receiver took it.
+    /// The receiver accepted it.
     Sent,
-    /// Nobody took it for a day, or the channel was switched off.
+    /// It was not accepted for a day, or the channel was disabled.
     Failed,
 }
 
 impl DeliveryState {
-    /// The word for it, as stored and shown.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -391,18 +370,17 @@ impl DeliveryState {
     }
 }
 
-/// An alert for one channel, or for the person whose run it is.
+/// An alert for one channel, or for the run's owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// A ULID that is made of the channel and the alert's key.
+    /// A ULID derived from the channel and the alert's key.
     pub id: String,
     /// Channel. For an email to the owner of the run, the ID of that user.
     pub channel: String,
-    /// What happened.
     pub alert: Alert,
-    /// What is sent together: its own id, or that of the quiet hours in which it came.
+    /// Messages with the same batch are sent together: its own id, or that of the quiet hours in which it
+    /// arrived.
     pub batch: String,
-    /// What became of it.
     pub state: DeliveryState,
     /// Time of the next delivery attempt.
     pub due_at: Option<Timestamp>,
@@ -415,7 +393,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// What is to be sent.
+    /// A message to be sent.
     #[must_use]
     pub fn new(channel: &str, alert: Alert) -> Self {
         let id = delivery_id(alert.at, &[channel, &alert.key]);
@@ -433,8 +411,8 @@ impl Delivery {
     }
 }
 
-/// An id that sorts by its moment and is the same whenever it is made of the same parts: after a crash a message has the id
-/// that it had before, by which receivers know it again.
+/// An id that sorts by its time and is deterministic in its parts. After a crash a message has its earlier
+/// id, by which receivers recognize it.
 #[must_use]
 pub fn delivery_id(at: Timestamp, parts: &[&str]) -> String {
     let digest = Sha256::digest(parts.join("\0").as_bytes());

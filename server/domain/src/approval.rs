@@ -1,42 +1,38 @@
-//! Tasks that a person does: a question, and what somebody decided.
+//! Approval tasks: a question, and a user's decision.
 
 use serde::{Deserialize, Serialize};
 
-/// What a task asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// What there is to decide, for the person.
+    /// The question, for the user.
     pub message: String,
-    /// Who may decide, by name; empty for everybody who may work with the project's runs.
+    /// Names of the users who may decide. Empty means everyone who may operate the project's runs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub approvers: Vec<String>,
-    /// Who may not: whoever started the run, where a second pair of eyes is asked for.
+    /// The user who may not decide: the one who started the run, if the task requires another person's
+    /// approval.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub barred: Option<String>,
-    /// What a no does.
+    /// Effect of a rejection.
     #[serde(default)]
     pub on_rejection: OnRejection,
 }
 
-/// What a no does to a task.
+/// Effect of a rejection on a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnRejection {
-    /// It fails.
     #[default]
     Fail,
-    /// It ends well all the same: later tasks look at what was decided.
+    /// It succeeds anyway: downstream tasks read the decision.
     GoOn,
 }
 
-/// What somebody decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Whether it is approved.
     pub approved: bool,
-    /// Who decided.
+    /// The user who decided.
     pub by: String,
-    /// What they had to say.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub comment: Option<String>,
 }

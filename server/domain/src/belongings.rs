@@ -1,4 +1,4 @@
-//! What belongs to a project or a person beside pipelines and runs: secrets, volumes, registries, hooks.
+//! Resources owned by projects or users besides pipelines and runs: secrets, volumes, registries, hooks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,29 +6,25 @@ use serde::{Deserialize, Serialize};
 use crate::JsonMap;
 use crate::clock::Timestamp;
 
-/// Whose something is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
-    /// A project's, by its name.
+    /// A project, by its name.
     Project(String),
-    /// A person's, by their id.
+    /// A user, by their id.
     User(String),
-    /// The server's own: the keys of a cluster.
+    /// The server itself: the keys of a cluster.
     Cluster(String),
 }
 
 /// A secret, encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedSecret {
-    /// Whose.
     pub owner: Owner,
     /// Name by which tasks refer to it.
     pub name: String,
-    /// Description.
     pub description: String,
     /// The encrypted value.
     pub sealed: String,
-    /// Creation time.
     pub created_at: Timestamp,
     /// When its value was last set.
     pub updated_at: Timestamp,
@@ -38,18 +34,14 @@ pub struct SealedSecret {
     pub revision: u64,
 }
 
-/// Storage that tasks name.
+/// Storage that tasks can mount by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Volume {
-    /// Project.
     pub project: String,
     /// Name by which tasks refer to it.
     pub name: String,
-    /// Description.
     pub description: String,
-    /// Location.
     pub place: VolumePlace,
-    /// Creation time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
@@ -59,7 +51,7 @@ pub struct Volume {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum VolumePlace {
-    /// A folder of the project's own workspace, made when it is first used.
+    /// A folder of the project's own workspace, created on first use.
     Workspace {
         /// Below the project's workspace, with `/` between its parts.
         path: String,
@@ -75,14 +67,14 @@ pub enum VolumePlace {
         cluster: String,
         /// Name of the claim, in the project's namespace.
         claim: String,
-        /// Where the server itself sees the claim's files, absolute: people can look into it then. Only an administrator may
-        /// name one.
+        /// Absolute path at which the server sees the claim's files, so that users can browse them. Only an
+        /// administrator may set it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
     },
     /// A bucket of an object store.
     ObjectStore {
-        /// `s3`, `cos`, `oss`, ...: a scheme that the transfer template reads.
+        /// `s3`, `cos`, `oss`, ...: a scheme that the transfer template supports.
         scheme: String,
         /// Bucket.
         bucket: String,
@@ -92,7 +84,7 @@ pub enum VolumePlace {
         endpoint: Option<String>,
         /// Region.
         region: Option<String>,
-        /// The project's secret that holds the access key's id, and the one that holds its secret.
+        /// The project's secrets with the access key's id and with its secret key.
         credentials: Option<(String, String)>,
     },
 }
@@ -100,47 +92,41 @@ pub enum VolumePlace {
 /// A container image registry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registry {
-    /// Project.
     pub project: String,
     /// Name of the registry in Cubeloom.
     pub name: String,
     /// Host name, optionally with a port.
     pub host: String,
-    /// Account name.
     pub user: String,
     /// The project's secret that holds the password.
     pub secret: Option<String>,
-    /// Creation time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
 }
 
-/// A URL that starts a pipeline.
+/// A URL that starts a run of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hook {
     /// A ULID.
     pub id: String,
-    /// Project.
     pub project: String,
     /// Pipeline to start. The newest version is used.
     pub pipeline: String,
-    /// Name.
     pub name: String,
     /// Parameters of the runs that it starts. Parameters sent by the caller take precedence.
     pub parameters: JsonMap,
     /// Name of the user who created it. Its runs belong to this user.
     pub created_by: String,
-    /// Creation time.
     pub created_at: Timestamp,
     /// Time of last use.
     pub used_at: Option<Timestamp>,
-    /// Counts its changes, from 1: the signature in its URL holds for one revision only.
+    /// Counts its changes, from 1: the signature in its URL is valid for one revision only.
     pub revision: u64,
 }
 
 impl Registry {
-    /// Whether images are pulled with an account: others are open to all.
+    /// Whether images are pulled with an account. Otherwise the registry is public.
     #[must_use]
     pub fn has_account(&self) -> bool {
         !self.user.is_empty() && self.secret.is_some()
@@ -152,7 +138,8 @@ pub const DOCKER_HUB: &str = "docker.io";
 
 /// The host of the registry that an image comes from.
 ///
-/// See <https://github.com/distribution/reference>: what stands before the first `/` is a host if it looks like one.
+/// See <https://github.com/distribution/reference>: the part before the first `/` is a host if it looks like
+/// one.
 #[must_use]
 pub fn registry_of(image: &str) -> &str {
     match image.split_once('/') {

@@ -1,5 +1,5 @@
-//! The clusters that a server knows: which there are, how they are, and what an administrator has said of those that were
-//! added while it ran.
+//! The clusters of a server: the registry, their state, and the settings of those that an administrator added
+//! at run time.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -15,34 +15,34 @@ use crate::slurm::SlurmSettings;
 /// The name of the server's own machine as a cluster.
 pub const LOCAL: &str = "local";
 
-/// Where runs of other pipelines go, as a cluster. It is none that anybody may name.
+/// The pseudo cluster for runs of other pipelines. Users cannot name it.
 pub const RUNS: &str = "@runs";
 
-/// The clusters that are there now, by name. They may come and go while the server runs; all who hold a copy see it.
+/// The current clusters, by name. They may be added and removed while the server runs; all copies share the
+/// change.
 #[derive(Clone, Default)]
 pub struct Clusters(Arc<RwLock<BTreeMap<String, Arc<dyn Executor>>>>);
 
 impl Clusters {
-    /// One of them.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<dyn Executor>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// All of them, in the order of their names.
+    /// All of them, sorted by name.
     #[must_use]
     pub fn all(&self) -> Vec<(String, Arc<dyn Executor>)> {
         let clusters = self.0.read().unwrap_or_else(PoisonError::into_inner);
         clusters.iter().map(|(name, executor)| (name.clone(), Arc::clone(executor))).collect()
     }
 
-    /// The one that is meant where none is named: the server's own machine, else the first by name.
+    /// The default cluster: the server's own machine, or else the first by name.
     #[must_use]
     pub fn usual(&self) -> Option<Arc<dyn Executor>> {
         self.get(LOCAL).or_else(|| self.all().into_iter().next().map(|(_, executor)| executor))
     }
 
-    /// The name of an executor that is one of them.
+    /// The name of a registered executor.
     #[must_use]
     pub fn name_of(&self, executor: &Arc<dyn Executor>) -> Option<String> {
         let clusters = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -50,12 +50,11 @@ impl Clusters {
         found.map(|(name, _)| name.clone())
     }
 
-    /// Adds one, or puts another in its place.
+    /// Adds or replaces a cluster.
     pub fn put(&self, name: impl Into<String>, executor: Arc<dyn Executor>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(name.into(), executor);
     }
 
-    /// Takes one away.
     pub fn remove(&self, name: &str) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(name);
     }
@@ -70,33 +69,32 @@ impl FromIterator<(String, Arc<dyn Executor>)> for Clusters {
 /// Connection state of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nothing was asked of it yet.
+    /// Not contacted yet.
     Unknown,
-    /// It answers.
+    /// It responds.
     Connected,
-    /// It does not answer.
+    /// It is unreachable.
     Away {
-        /// Start time.
         since: Timestamp,
         /// Attempted operation and its result.
         why: String,
     },
-    /// An administrator has given it up.
+    /// An administrator has decommissioned it.
     GivenUp {
-        /// When.
+        /// Time of that.
         since: Timestamp,
     },
-    /// It does not know us (any more).
+    /// It rejects the server's credentials.
     Refused {
-        /// Start time.
         since: Timestamp,
-        /// What it says.
+        /// Its message.
         why: String,
     },
 }
 
 impl Standing {
-    /// Why nothing starts there now, where the cluster does not answer; `has_nodes` says whether it is known what it has.
+    /// Why nothing starts there now, if the cluster is unreachable. `has_nodes` says whether its nodes are
+    /// known.
     #[must_use]
     pub fn held_up(&self, has_nodes: bool) -> Option<String> {
         match self {
@@ -104,79 +102,76 @@ impl Standing {
                 Some(format!("the cluster does not answer: {error}"))
             }
             Self::Unknown if !has_nodes => Some("the cluster has not answered yet".into()),
-            // Of one that is given up, each attempt fails with the reason.
+            // On a decommissioned cluster, each attempt fails with the reason.
             Self::Unknown | Self::Connected | Self::GivenUp { .. } => None,
         }
     }
 }
 
-/// What a project finds on a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// The version of the cluster itself; absent when it did not answer.
+    /// Version of the cluster itself. `None` if it was unreachable.
     pub version: Option<String>,
-    /// Why it did not.
+    /// Why it was unreachable.
     pub error: Option<String>,
-    /// What is there, and what is not.
+    /// What is installed, and what is not.
     pub findings: Vec<Finding>,
-    /// What it did not do lately.
+    /// Recently failed requests.
     pub refusals: Option<Refusals>,
 }
 
-/// Requests of the last ten minutes that a cluster did not answer, or could not do at that time: it has too much to do, or
-/// waits for a webhook in vain.
+/// Requests of the last ten minutes that a cluster did not answer or could not serve: it is overloaded, or
+/// its webhook times out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusals {
-    /// How many, at most 1,000.
+    /// Their number, at most 1,000.
     pub count: usize,
-    /// What the last was for, and what came of it.
+    /// The last request, and its result.
     pub why: String,
 }
 
-/// One thing that was looked for.
+/// A component that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind of thing.
     pub subject: Subject,
-    /// Its name: a program, a kind as `<plural>.<group>/<version>`, an object, `<verb> <resource>`, the field of a setting.
+    /// Its name: a program, a kind as `<plural>.<group>/<version>`, an object, `<verb> <resource>`, or a
+    /// settings field.
     pub name: String,
-    /// Whether it is installed.
     pub found: bool,
     /// Its version, or another detail.
     pub detail: Option<String>,
 }
 
-/// What kind of thing was looked for.
+/// Type of a checked component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A program that runs on the cluster.
     Program,
-    /// A kind of objects.
+    /// A Kubernetes kind.
     Kind,
-    /// The project's namespace.
     Namespace,
-    /// The account of its pods.
+    /// The service account of its pods.
     ServiceAccount,
-    /// The claim that holds its workspace.
+    /// The claim with its workspace.
     Claim,
-    /// Whether the server sees the files of that claim, and where.
+    /// Whether and where the server sees the files of that claim.
     Files,
-    /// Something that the server must be allowed to do.
+    /// A permission that the server needs.
     Right,
-    /// A queue that is kept like the tree of quotas.
+    /// A queue that mirrors the quota tree.
     Queue,
-    /// Nodes that are set aside.
+    /// Cordoned nodes.
     Aside,
-    /// What pods of others take of the nodes.
+    /// Usage of the nodes by foreign pods.
     Others,
-    /// What a setting of the cluster names.
+    /// An object that a setting of the cluster names.
     Setting,
-    /// What a setting names, and was not looked at.
+    /// An object that a setting names and that was not checked.
     Untried,
 }
 
 impl Subject {
-    /// The word for it.
+    /// The public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -199,45 +194,40 @@ impl Subject {
 /// A cluster that an administrator has added.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterRecord {
-    /// Name.
     pub name: String,
-    /// Description.
     pub description: String,
-    /// What was said of it.
     pub settings: ClusterSettings,
     /// The kubeconfig, encrypted.
     pub sealed: Option<String>,
-    /// The password or the token that its Prometheus wants, encrypted.
+    /// The password or token for its Prometheus, encrypted.
     pub sealed_prometheus: Option<String>,
-    /// Registration time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
 }
 
-/// What an administrator says of a cluster.
+/// Settings of a cluster, from an administrator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterSettings {
-    /// Access method.
     pub access: AccessKind,
     /// Context of the kubeconfig. Defaults to its current context.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub context: Option<String>,
-    /// What cannot be found out of a Kubernetes cluster. `{project}` in it stands for a project's name.
+    /// Facts that cannot be discovered on a Kubernetes cluster. `{project}` is replaced by a project's name.
     pub facts: KubernetesFacts,
-    /// What is said of a Slurm cluster, which is reached by its commands.
+    /// Settings of a Slurm cluster that is used through its commands.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slurm: Option<SlurmSettings>,
     /// Retention of the manifests of a finished job, in seconds.
     pub keep: u64,
-    /// Pending timeout: maximum time that a pod may wait for a missing dependency (an image, a volume, a Secret), in
-    /// seconds.
+    /// Pending timeout: maximum time that a pod may wait for a missing dependency (an image, a volume, a
+    /// Secret), in seconds.
     pub patience: u64,
-    /// Where its measurements are.
+    /// Source of its metrics.
     #[serde(default)]
     pub monitoring: MonitoringSettings,
-    /// When an administrator gave it up, as it will not come back.
+    /// When an administrator decommissioned it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub given_up_at: Option<Timestamp>,
 }
@@ -246,7 +236,7 @@ pub struct ClusterSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessKind {
-    /// With the service account of the pod that the server runs in.
+    /// With the service account of the server's pod.
     InCluster,
     /// With a kubeconfig.
     Kubeconfig,
@@ -254,15 +244,15 @@ pub enum AccessKind {
     Slurm,
 }
 
-/// Why a cluster cannot be used as it was described.
+/// Why a cluster's settings are unusable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterFault {
     /// The field, as a JSON pointer.
     pub field: &'static str,
-    /// Message.
     pub message: String,
 }
 
-/// Makes the executor of a cluster from its name, what was said of it, and its kubeconfig. Nothing is asked of the cluster.
+/// Creates a cluster's executor from its name, its settings and its kubeconfig, without contacting the
+/// cluster.
 pub type MakeCluster =
     dyn Fn(&str, &ClusterSettings, Option<String>) -> Result<Arc<dyn Executor>, ClusterFault> + Send + Sync;

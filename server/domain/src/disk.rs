@@ -1,16 +1,16 @@
-//! How much of a disk is kept free.
+//! How much of a disk stays free.
 
-/// The share of a disk that is kept free where nothing is configured, and the most of it in bytes.
+/// The default share of a disk that stays free, and its maximum in bytes.
 const SHARE: u64 = 20;
 const MAX_KEPT: u64 = 2 << 30;
 
-/// How many bytes of a disk of `size` bytes are kept free; `set` is what the settings say.
+/// How many bytes of a disk of `size` bytes stay free; `set` is the configured value.
 #[must_use]
 pub fn kept_free(size: u64, set: Option<u64>) -> u64 {
     set.unwrap_or_else(|| (size / SHARE).min(MAX_KEPT))
 }
 
-/// Bytes with one decimal in the unit that people read them in: `12.1 GiB`, `512 B`.
+/// Bytes with one decimal in a readable unit: `12.1 GiB`, `512 B`.
 #[must_use]
 pub fn shown(bytes: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];

@@ -1,7 +1,7 @@
-//! The port to clusters: the small set of things that every executor does.
+//! The port to clusters: the small set of operations that every executor supports.
 //!
-//! An executor reports what happens to the [`Observer`] that it was given; it never decides. Reports may come
-//! twice or late: the engine takes each as an observation of its next pass.
+//! An executor reports events to its [`Observer`] and never decides. Reports may be duplicated or late: the
+//! engine treats each as an observation in its next cycle.
 
 mod events;
 
@@ -37,50 +37,45 @@ pub use events::{
     Artifact, Ended, Event, Metric, NearlyFull, NotGiven, Notice, Observation, Progress, Report,
 };
 
-/// A future in a box: the port is used as `dyn`.
+/// A boxed future, because the port is used as `dyn`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A job on its way to a cluster.
+/// A job to be submitted to a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {
-    /// What it is.
     pub job: Arc<Job>,
-    /// What the cluster takes.
+    /// The form that the cluster accepts.
     pub lowered: Arc<Lowered>,
 }
 
-/// Where an executor reports. Never blocks; may be called from any thread.
+/// Receives an executor's reports. Never blocks; may be called from any thread.
 pub trait Observer: Send + Sync {
-    /// Something happened to an attempt.
+    /// An event of an attempt.
     fn observed(&self, observation: Observation);
 }
 
-/// Why an attempt is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopCause {
-    /// Somebody wanted it.
+    /// A user requested it.
     Cancelled,
-    /// It took too long.
+    /// It reached its timeout.
     Timeout,
-    /// Its place is needed.
+    /// It is preempted.
     Preempted,
     /// Other trials of its search are better.
     Outdone,
-    /// It hangs.
     Hung,
-    /// A person has set its outcome.
+    /// A user has set its outcome.
     Marked,
 }
 
 /// What a cluster has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The cluster's name.
     pub cluster: String,
     /// Its kind: `local`, ...
     pub kind: String,
-    /// Nodes.
     pub nodes: Vec<NodeFacts>,
     /// Node groups that a placement can refer to.
     #[serde(default)]
@@ -88,38 +83,40 @@ pub struct Facts {
     /// Secrets that tasks may name.
     #[serde(default)]
     pub secrets: Vec<String>,
-    /// Hosts of registries at which the project has an account to pull images with.
+    /// Hosts of registries where the project has an account to pull images with.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub registries: Vec<String>,
-    /// Volumes that tasks may name, and where they are.
+    /// Volumes that tasks may name, and their location.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub volumes: BTreeMap<String, VolumePlace>,
-    /// The project's models by name. `None`: this is not a place to ask.
+    /// The project's models by name. `None` means unknown in this context.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub models: Option<BTreeMap<String, Usable>>,
-    /// The names of the project's pipelines. `None`: this is not a place to ask.
+    /// The names of the project's pipelines. `None` means unknown in this context.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pipelines: Option<BTreeSet<String>>,
-    /// Those who see the project: its members, and administrators. `None`: this is not a place to ask.
+    /// Users with access to the project: its members, and administrators. `None` means unknown in this
+    /// context.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub people: Option<BTreeSet<String>>,
-    /// The names of the limits that there are. `None`: this is not a place to ask.
+    /// The names of the concurrency limits. `None` means unknown in this context.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limits: Option<BTreeSet<String>>,
-    /// The highest priority that the project's tasks may name, where there is one: by node group, and with an empty name for
-    /// tasks that name none.
+    /// The maximum priority for the project's tasks, if there is one: by node group, and with an empty name
+    /// for tasks without one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub max_priority: BTreeMap<String, i32>,
-    /// The priority classes. `None`: this is not a place to ask.
+    /// The priority classes. `None` means unknown in this context.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub priority_classes: Option<Vec<PriorityClass>>,
-    /// Debian packages that templates ask for and that are not there. `None`: this is not a place to ask.
+    /// Debian packages that templates require and that are not installed. `None` means unknown in this
+    /// context.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub installed_apt: Option<Vec<String>>,
-    /// What lowering must know of a Kubernetes cluster.
+    /// What lowering needs to know of a Kubernetes cluster.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kubernetes: Option<KubernetesFacts>,
-    /// What lowering must know of a Slurm cluster.
+    /// What lowering needs to know of a Slurm cluster.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slurm: Option<SlurmFacts>,
 }
@@ -132,49 +129,45 @@ impl Facts {
     }
 }
 
-/// What one node has for jobs.
+/// A node's resources for jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeFacts {
-    /// Name.
     pub name: String,
-    /// Processing power.
     pub cpu: Cpu,
-    /// Memory.
     pub memory: Bytes,
-    /// GPUs that are handed out whole.
+    /// GPUs that are allocated whole.
     #[serde(default)]
     pub gpus: Vec<GpuFacts>,
-    /// Slices of cards, how many of each profile of MIG.
+    /// MIG slices: number of each profile.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub mig: BTreeMap<String, u32>,
-    /// Shares of cards that Volcano hands out (`volcano.sh/vgpu-number`).
+    /// GPU shares that Volcano allocates (`volcano.sh/vgpu-number`).
     #[serde(skip_serializing_if = "is_zero", default)]
     pub vgpus: u32,
-    /// The node groups that it is of, by name; jobs of these may run on it.
+    /// Names of its node groups, whose jobs may run on it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub groups: Vec<String>,
-    /// Who is on it; `None` where the cluster does not tell.
+    /// Its usage. `None` if the cluster does not report it.
     #[serde(skip)]
     pub taken: Option<Taken>,
 }
 
-/// What is taken of a node, whether it is used or not.
+/// What is allocated on a node, used or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// By what is no worker of a job; `None` where nobody knows.
+    /// By pods or processes that are not workers of a job. `None` if unknown.
     pub others: Option<Amount>,
-    /// By the workers of jobs that are on it, by attempt.
+    /// By workers of jobs, by attempt.
     pub ours: BTreeMap<AttemptKey, Amount>,
 }
 
 impl NodeFacts {
-    /// Whether it has cards, or parts of cards, for jobs.
+    /// Whether it has GPUs, or parts of them, for jobs.
     #[must_use]
     pub fn has_cards(&self) -> bool {
         !self.gpus.is_empty() || !self.mig.is_empty() || self.vgpus > 0
     }
 
-    /// As an amount.
     #[must_use]
     pub fn amount(&self) -> Amount {
         Amount {
@@ -197,7 +190,7 @@ pub fn able<'n>(
     nodes.iter().filter(is_of_group).filter(move |node| asked.fits(node.amount()))
 }
 
-/// What the one of them with the most memory has; of CPU, no more than a worker may use.
+/// The resources of the largest such node by memory. CPU is capped at what a worker may use.
 #[must_use]
 pub fn largest(nodes: &[NodeFacts], asked: &Resources, node_group: Option<&str>) -> Option<Size> {
     let largest = able(nodes, asked, node_group).max_by_key(|node| (node.memory, node.cpu))?;
@@ -205,51 +198,49 @@ pub fn largest(nodes: &[NodeFacts], asked: &Resources, node_group: Option<&str>)
     Some(Size { cpu, memory: largest.memory })
 }
 
-/// One GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GpuFacts {
-    /// UUID.
     pub uuid: String,
-    /// Product name.
     pub name: String,
-    /// Its memory.
     pub memory: Bytes,
-    /// The XID error of its own for which no job gets it. None while a job has it: that keeps it until it ends.
+    /// The XID error because of which no job gets it. `None` while a job has it, which keeps it until its
+    /// end.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub xid: Option<u32>,
 }
 
 /// The adapter for one kind of cluster.
 pub trait Executor: Send + Sync {
-    /// What the cluster has now.
+    /// The cluster's current facts.
     fn facts(&self) -> Facts;
 
-    /// The uid and gid of a project's files on this machine, where its jobs run under one of their own.
+    /// The uid and gid of a project's files on this machine, if its jobs run under their own.
     ///
     /// # Errors
-    /// When it cannot be found out, or not be kept.
+    /// The account cannot be determined or allocated.
     fn owner(&self, _project: &str) -> Result<Option<u32>, Failure> {
         Ok(None)
     }
 
-    /// Says where to report from now on. Called once, before anything else but `facts`.
+    /// Sets the observer. Called once, before anything but `facts`.
     fn attach(&self, observer: Arc<dyn Observer>);
 
-    /// The tree of quotas, told whenever it has changed: a cluster that has queues of its own keeps them like it.
+    /// Passes the quota tree after each change. A cluster with queues of its own mirrors it.
     fn share(&self, _queues: &Arc<Vec<QueueRecord>>) {}
 
-    /// The nodes that are set aside now, each with the reason, told whenever they have changed: no job goes there, and they
-    /// are none of [`Facts::nodes`]. An executor of one node has none.
+    /// Passes the cordoned nodes, each with the reason, after each change. No job goes there, and they are
+    /// not in [`Facts::nodes`]. An executor with one node has none.
     fn set_aside(&self, _nodes: BTreeMap<String, String>) {}
 
-    /// Reserves what only submission can know (addresses, ports, devices) under the job's key. Cheap; the same
-    /// key gets the same bindings until it is released.
+    /// Reserves what only submission can know (addresses, ports, devices) under the job's key. Cheap; the
+    /// same key gets the same bindings until it is released.
     ///
     /// # Errors
-    /// A failure of kind `CouldNotStart` when something that the job names is not there (any more).
+    /// A failure of kind `CouldNotStart` if something that the job names does not exist (any more).
     fn bind(&self, job: &Job) -> Result<Bindings, Failure>;
 
-    /// What [`Executor::bind`] would answer now, with nothing reserved; `None` where only a reservation can tell.
+    /// What [`Executor::bind`] would return now, without reserving anything. `None` if only a reservation can
+    /// tell.
     ///
     /// # Errors
     /// Those of `bind`.
@@ -257,152 +248,154 @@ pub trait Executor: Send + Sync {
         Ok(None)
     }
 
-    /// Takes back, after a restart, the reservation that is stored with an attempt.
+    /// Restores, after a restart, the reservation that is stored with an attempt.
     fn rebind(&self, job: &Job, bindings: &Bindings);
 
-    /// Why nothing new starts there for now, where something is short that no job asks for, such as the room of a disk: a sentence.
-    /// Cheap: it is asked before each pass.
+    /// Why nothing new starts there for now, as a sentence, if something is short that no job requests, such
+    /// as disk space. Cheap: called before each cycle.
     fn held_up(&self) -> Option<String> {
         None
     }
 
-    /// The projects whose attempts do not start there for now, each with a sentence that says why: e.g. its storage is over its
-    /// limit. Cheap: it is asked before each pass.
+    /// Projects whose attempts do not start there for now, each with the reason as a sentence, e.g. its
+    /// storage is over its limit. Cheap: called before each cycle.
     fn held_projects(&self) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
 
-    /// How many jobs it is given at a time: what is sent of each lies in memory until it has taken it.
+    /// Maximum number of concurrent submissions: each one's payload stays in memory until it is accepted.
     fn at_once(&self) -> usize {
         usize::MAX
     }
 
-    /// Starts a job, or takes up the one that is already there under its key. The result is reported.
+    /// Starts a job, or restores one that already exists under its key. The result is reported.
     fn submit(&self, submission: Submission) -> BoxFuture<'_, ()>;
 
-    /// Takes up a job that an earlier server had started; reports `NotFound` when it is not there.
+    /// Restores a job that an earlier server started. Reports `NotFound` if it does not exist.
     fn adopt(&self, submission: Submission) -> BoxFuture<'_, ()>;
 
-    /// Stops a job: told first (TERM), ended after `grace`. Reports `Ended` when nothing of it runs any more,
-    /// also when it never ran.
+    /// Stops a job: TERM first, KILL after `grace`. Reports `Ended` when nothing of it runs any more, even if
+    /// it never ran.
     fn cancel(&self, key: &AttemptKey, cause: StopCause, grace: Duration) -> BoxFuture<'_, ()>;
 
-    /// Frees what `bind` reserved: the attempt's end is stored.
+    /// Releases what `bind` reserved. Called once the attempt's end is stored.
     fn release(&self, key: &AttemptKey);
 
-    /// How the cluster is.
     fn standing(&self) -> Standing {
         Standing::Connected
     }
 
-    /// Looks at what a project finds there and what it misses; `None` for a cluster of which the facts say all.
+    /// Checks what a project has and lacks on the cluster. `None` for a cluster whose facts say everything.
     fn survey<'a>(&'a self, _project: &'a str) -> Option<BoxFuture<'a, Survey>> {
         None
     }
 
-    /// Measures what its nodes and cards do now; `None` where others measure that. Blocking, for some milliseconds.
+    /// Measures the current usage of its nodes and GPUs. `None` if other systems do that. Blocks for some
+    /// milliseconds.
     fn measure(&self) -> Option<Reading> {
         None
     }
 
-    /// The error that [`Self::forget_fault`] would forget now.
+    /// The error that [`Self::forget_fault`] would clear now.
     fn known_fault(&self, _uuid: &str) -> Option<u32> {
         None
     }
 
-    /// Lets jobs have a card again that none gets as the driver has reported an error of it; the error. `None` where none is
-    /// known of such a card.
+    /// Returns a GPU to service that was excluded after a driver error. Returns the error, or `None` if the
+    /// GPU has none.
     fn forget_fault(&self, _uuid: &str) -> Option<u32> {
         None
     }
 
-    /// What the cluster itself tells of what its nodes and our pods use, as it was looked at within the last minute: for where
-    /// nobody measures it. `None` where it tells nothing.
+    /// Usage of nodes and pods as reported by the cluster itself within the last minute, for when no
+    /// monitoring exists. `None` if it reports none.
     fn told_use(&self) -> Option<Reading> {
         None
     }
 
-    /// What the cluster told of an attempt, the latest at the end.
+    /// The cluster's events of an attempt, newest last.
     fn notices<'a>(&'a self, _key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
         Box::pin(std::future::ready(Vec::new()))
     }
 
-    /// Whether an attempt is suspended: its workers are gone, and what they held is free, until it is resumed. `None` where
-    /// it cannot be: the cluster has no such thing, or it has ended.
+    /// Whether an attempt is suspended: its workers are gone, and its resources are free until it is resumed.
+    /// `None` if it cannot be suspended: the cluster does not support it, or the attempt has ended.
     fn suspended(&self, _key: &AttemptKey) -> Option<bool> {
         None
     }
 
-    /// Suspends an attempt, or resumes it; does nothing where that is so already.
+    /// Suspends or resumes an attempt. Idempotent.
     ///
     /// # Errors
-    /// A sentence why not.
+    /// A sentence with the reason.
     fn suspend<'a>(&'a self, _key: &'a AttemptKey, _suspended: bool) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(std::future::ready(Err("jobs of this cluster cannot be suspended".into())))
     }
 
-    /// What the workers of an attempt are at, those of Python with their frames; none where the cluster cannot look.
+    /// Stack traces of an attempt's workers, with frames for Python. Empty if the cluster cannot collect
+    /// them.
     fn stacks<'a>(&'a self, _key: &'a AttemptKey) -> BoxFuture<'a, Vec<WorkerStack>> {
         Box::pin(std::future::ready(Vec::new()))
     }
 
-    /// Gives single workers to jobs that run, and takes some, where the cluster can.
+    /// Scales running jobs by single workers, if the cluster supports it.
     fn scaling(&self) -> Option<&dyn Scaling> {
         None
     }
 
-    /// Gives the workers of jobs that run more memory, where the cluster can.
+    /// Increases the memory of running workers, if the cluster supports it.
     fn growth(&self) -> Option<&dyn Growth> {
         None
     }
 
-    /// What workers wrote, where the cluster lets it be read.
+    /// Logs of workers, if the cluster makes them readable.
     fn logs(&self) -> Option<&dyn Logs> {
         None
     }
 
-    /// What workers use over time, where the cluster lets it be read.
+    /// Usage of workers over time, if the cluster makes it readable.
     fn usage(&self) -> Option<&dyn UsageSeries> {
         None
     }
 
-    /// What the cards of workers do over time, where that can be read: by it is seen that all have fallen idle.
+    /// GPU usage of workers over time, if readable. It shows when all GPUs are idle.
     fn cards(&self) -> Option<&dyn UsageSeries> {
         self.usage()
     }
 
-    /// Terminals where attempts have ended, where the cluster can give some.
+    /// Terminals for attempts that have ended, if the cluster supports them.
     fn terminals(&self) -> Option<&dyn Terminals> {
         None
     }
 }
 
-/// Gives single workers of the elastic role to jobs that run, and takes some: those with the highest ranks come last and go
-/// first.
+/// Adds and removes single workers of the elastic role of running jobs. Those with the highest ranks are
+/// added last and removed first.
 pub trait Scaling: Send + Sync {
-    /// Reserves what a job needs with as many workers as it has now beyond those that it has a reservation for; frees what
-    /// is reserved for more. Those that it keeps are bound as they were, by `bound`.
+    /// Adjusts a job's reservation to its current number of workers: reserves what it lacks and releases what
+    /// it has too much. Workers that it keeps stay bound as in `bound`.
     ///
     /// # Errors
-    /// A failure of kind `CouldNotStart` when there is nothing left of something: what was reserved before still is.
+    /// A failure of kind `CouldNotStart` if something is exhausted. The earlier reservation stays.
     fn resize(&self, job: &Job, bound: &Bindings) -> Result<Bindings, Failure>;
 
-    /// Makes a job that runs have the workers of this submission: starts those that it has not, in place of those that were
-    /// lost also; tells those beyond to stop (TERM), ends them after `grace`, and reports [`Event::Resized`] when they are gone.
-    /// An earlier wish that is not fulfilled yet is replaced. Does nothing when the job has ended.
+    /// Scales a running job to the workers of this submission. It starts missing ones, and replaces lost
+    /// ones. It stops those beyond (TERM, KILL after `grace`), and reports [`Event::Resized`] when they are
+    /// gone. An earlier request that is not complete is replaced. Does nothing if the job has ended.
     fn scale(&self, submission: Submission, grace: Duration) -> BoxFuture<'_, ()>;
 }
 
-/// Gives the workers of jobs that run more memory than they began with: an optional capability of executors. Of a job that
-/// [grows](Job::grows) they report [`Event::NearlyFull`]; a job that is taken up gets what its submission says.
+/// Gives workers of running jobs more memory than they started with: an optional capability of executors. For
+/// a job that [grows](Job::grows), they report [`Event::NearlyFull`]. A restored job gets the memory of its
+/// submission.
 pub trait Growth: Send + Sync {
-    /// Whether it can be done for the jobs of a project.
+    /// Whether jobs of a project can grow.
     fn may_grow(&self, _project: &str) -> bool {
         true
     }
 
-    /// Makes the workers of a job that runs have the memory of this submission, without starting them again. The same twice is
-    /// the same as once; nothing becomes less; does nothing when the job has ended. What the cluster cannot give the workers go
-    /// on without; where it says so, that is reported as [`Event::NotGiven`].
+    /// Sets the memory of a running job's workers to that of this submission, without restarting them.
+    /// Idempotent; never decreases; does nothing if the job has ended. If the cluster refuses, the workers
+    /// continue with what they had, and [`Event::NotGiven`] is reported.
     fn grow(&self, submission: Submission) -> BoxFuture<'_, ()>;
 }

@@ -1,8 +1,8 @@
-//! Named moments at which a test may end the process.
+//! Named points at which a test may kill the process.
 //!
-//! A product build pays one relaxed load a point. `app` installs the hook when asked to by the environment;
-//! the crash test then lists the points that were reached, kills the server at each of them with `-9`, and
-//! looks whether anything was lost or done twice.
+//! A release build pays one relaxed load per point. `app` installs the hook if an environment variable
+//! enables it. The crash test then lists the reached points, kills the server at each of them with `-9`, and
+//! checks whether anything was lost or done twice.
 
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ pub fn install(hook: fn(&'static str)) {
     let _ = HOOK.set(hook);
 }
 
-/// Says that the process is at the point `name`, e.g. `engine.commit.before`.
+/// Marks that the process is at the point `name`, e.g. `engine.commit.before`.
 #[inline]
 pub fn hit(name: &'static str) {
     if let Some(hook) = HOOK.get() {

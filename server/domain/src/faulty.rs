@@ -1,4 +1,4 @@
-//! Graphics cards that no job gets, as the driver has reported errors of theirs.
+//! GPUs that no job gets because the driver has reported errors.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,14 +18,13 @@ pub struct FaultyCards {
 pub struct FaultyCard {
     /// Index on its node.
     pub index: usize,
-    /// UUID.
     pub uuid: String,
-    /// The error that the driver has reported of it.
+    /// The XID error that the driver has reported.
     pub xid: u32,
 }
 
 impl FaultyCards {
-    /// Those of some nodes; `None` where there are none.
+    /// The unhealthy GPUs of some nodes. `None` if there are none.
     #[must_use]
     pub fn of(nodes: &[NodeFacts]) -> Option<Self> {
         let of_node = |node: &NodeFacts| {
@@ -39,7 +38,7 @@ impl FaultyCards {
         (!cards.is_empty()).then_some(Self { all, cards })
     }
 
-    /// Which ones, in a sentence.
+    /// Lists them in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let card = |FaultyCard { index, xid, .. }: &FaultyCard| format!("XID {xid} on GPU {index}");

@@ -17,7 +17,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// Buckets `pairs` of (list, item) over `len` lists, keeping the pairs' order within a list.
+    /// Distributes `pairs` of (list, item) over `len` lists, keeping the pairs' order within a list.
     fn new(len: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut starts = vec![0u32; len + 1];
         for (list, _) in pairs.clone() {
@@ -52,34 +52,32 @@ impl Graph {
         }
     }
 
-    /// The number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.successors.starts.len().saturating_sub(1)
     }
 
-    /// Whether there is no node.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The nodes directly after `node`.
+    /// Direct successors of `node`.
     #[must_use]
     pub fn after(&self, node: u32) -> &[u32] {
         self.successors.get(node)
     }
 
-    /// The nodes directly before `node`.
+    /// Direct predecessors of `node`.
     #[must_use]
     pub fn before(&self, node: u32) -> &[u32] {
         self.predecessors.get(node)
     }
 
-    /// Every node after all of its predecessors (Kahn's algorithm), or a cycle as `a, b, ..., a`.
+    /// Topological order (Kahn's algorithm), or a cycle as `a, b, ..., a`.
     ///
     /// # Errors
-    /// The shortest way round from the first node that could not be ordered to itself.
+    /// The shortest cycle through the first node that could not be ordered.
     pub fn order(&self) -> Result<Vec<u32>, Vec<u32>> {
         let len = self.len();
         let mut open: Vec<usize> = (0..len).map(|node| self.before(node as u32).len()).collect();
@@ -97,7 +95,7 @@ impl Graph {
         if order.len() == len { Ok(order) } else { Err(self.cycle_among(&open)) }
     }
 
-    /// A cycle among the nodes with open predecessors: walk backwards until a node repeats.
+    /// A cycle among the nodes with open predecessors: walks backwards until a node repeats.
     fn cycle_among(&self, open: &[usize]) -> Vec<u32> {
         let stuck = |node: &u32| open[*node as usize] > 0;
         let Some(mut node) = (0..self.len() as u32).find(|node| stuck(node)) else { return Vec::new() };
@@ -117,13 +115,13 @@ impl Graph {
         cycle
     }
 
-    /// `roots` and every node after them, as flags.
+    /// `roots` and all their descendants, as flags.
     #[must_use]
     pub fn with_descendants(&self, roots: &[u32]) -> Vec<bool> {
         self.reach(roots, |node| self.after(node))
     }
 
-    /// `roots` and every node before them, as flags.
+    /// `roots` and all their ancestors, as flags.
     #[must_use]
     pub fn with_ancestors(&self, roots: &[u32]) -> Vec<bool> {
         self.reach(roots, |node| self.before(node))

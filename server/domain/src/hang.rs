@@ -1,4 +1,5 @@
-//! Jobs that hang: their program runs, and has reported no step for longer than its own pattern explains. Pure.
+//! Hanging jobs: their program runs, but has reported no step for longer than its own pattern explains. No
+//! side effects.
 
 use std::time::Duration;
 
@@ -11,19 +12,19 @@ use crate::pace::Pace;
 use crate::preflight::Preflight;
 use crate::quantity::{Span, is_zero};
 
-/// So many gaps between reports must be known, of this attempt and those before it, before anything is said.
+/// Minimum number of gaps between reports, in this and earlier attempts, before a hang can be detected.
 pub const ENOUGH: u32 = 5;
-/// So many times the longest gap that was ever seen is still the pattern.
+/// Gaps up to this many times the longest one are still part of the pattern.
 pub(crate) const FACTOR: u32 = 3;
 
-/// What is done about an attempt that hangs.
+/// What happens when an attempt hangs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HangAction {
-    /// It is marked, and its owner is told.
+    /// It is marked, and its owner is notified.
     #[default]
     Mark,
-    /// It is stopped, too, and its job started again, whole.
+    /// It is also stopped, and its whole job restarted.
     Restart,
 }
 
@@ -32,9 +33,8 @@ pub enum HangAction {
 pub struct HangPolicy {
     /// A shorter time without a step is never a hang.
     pub after: Span,
-    /// What is done.
     pub action: HangAction,
-    /// How often an instance is started again for it; after that, one that hangs has failed.
+    /// Maximum number of restarts of an instance; after that, a hanging one fails.
     pub restarts: u32,
 }
 
@@ -44,22 +44,22 @@ impl Default for HangPolicy {
     }
 }
 
-/// What earlier attempts at an instance showed of its pattern.
+/// What earlier attempts of an instance showed of its pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
-    /// How many gaps between reports they had.
+    /// Number of gaps between reports.
     pub gaps: u32,
     /// The longest of them, in microseconds.
     pub longest: u64,
-    /// How many of them were stopped because they hung.
+    /// Number of attempts that were stopped because they hung.
     pub restarts: u32,
-    /// How many of them had a worker that failed the tests before the program began.
+    /// Number of attempts with a failed preflight test.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub preflights: u32,
 }
 
 impl Known {
-    /// What is known once an attempt that failed so, if it did, has ended; `None` where it adds nothing.
+    /// What is known after an attempt with this failure, if any, has ended. `None` if it adds nothing.
     #[must_use]
     pub fn after(
         pace: Option<&Pace>,
@@ -67,10 +67,10 @@ impl Known {
         failed: Option<FailureKind>,
     ) -> Option<Self> {
         let known = match (pace, preflight) {
-            // A launcher or a worker may have reported something although a test failed: it counts all the same, or the attempts
-            // that count for nothing never end.
+            // A launcher or a worker may have reported something although a preflight test failed. It counts
+            // anyway, or the uncounted attempts would never end.
             (Some(pace), _) => Self::of(pace, failed == Some(FailureKind::Hung)),
-            // Its program has not reported anything.
+            // Its program has reported nothing.
             (None, Some(preflight)) => preflight.known,
             (None, None) => return None,
         };
@@ -78,7 +78,7 @@ impl Known {
         Some(Self { preflights: known.preflights.saturating_add(u32::from(failed)), ..known })
     }
 
-    /// What is known once an attempt with this pace has ended.
+    /// What is known after an attempt with this progress has ended.
     #[must_use]
     pub fn of(pace: &Pace, hung: bool) -> Self {
         Self {
@@ -90,28 +90,29 @@ impl Known {
     }
 }
 
-/// That an attempt hangs, or did.
+/// A hang, past or present.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hang {
     /// The rank that has reported no step for the longest time.
     pub rank: u32,
-    /// How far it was, where that was noted.
+    /// Its step at that time, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<f64>,
-    /// When it last did; by its cards, when the last of them fell idle.
+    /// When it last did. If detected by GPUs: when the last of them became idle.
     pub since: Timestamp,
     /// Time at which the hang was detected.
     pub seen_at: Timestamp,
-    /// The longest gap between two steps until then, in microseconds; by its cards, the longest time for which all were idle.
+    /// The longest gap between two steps until then, in microseconds. If detected by GPUs: the longest time
+    /// for which all were idle.
     pub longest: u64,
-    /// Whether it was seen by its cards, which are idle, and not by its steps.
+    /// Whether it was detected by idle GPUs, and not by missing steps.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub by_cards: bool,
-    /// When it went on by itself.
+    /// When it recovered without a restart.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub over: Option<Timestamp>,
-    /// What its workers were at when it was seen. Of many workers it is megabytes: it is stored by itself, read only where it is
-    /// shown, and is no part of the document.
+    /// Stack traces of its workers at detection. They can be megabytes, so they are stored separately, loaded
+    /// only for display, and not part of the document.
     #[serde(skip)]
     pub stacks: Vec<WorkerStack>,
 }
@@ -121,12 +122,12 @@ pub struct Hang {
 pub struct WorkerStack {
     /// Worker, in the form `<role>-<index>`.
     pub worker: String,
-    /// Text: each process with its threads, those of Python with their frames.
+    /// Each process with its threads, with frames for Python.
     pub text: String,
 }
 
 impl Hang {
-    /// Why it is said to hang.
+    /// Why it counts as hanging.
     #[must_use]
     pub fn sentence(&self) -> String {
         let quiet = whole(self.seen_at.since(self.since));
@@ -142,8 +143,8 @@ impl Hang {
         )
     }
 
-    /// Whether an attempt of this pace has gone on. What a server has read when it took the attempt up may be from before the
-    /// hang: of that only a step beyond the one at which it hung counts.
+    /// Whether an attempt with this progress has recovered. Reports read when a server restored the attempt
+    /// may predate the hang. Of those, only a step beyond the one at which it hung counts.
     #[must_use]
     pub fn went_on(&self, pace: &Pace) -> bool {
         match pace.behind {
@@ -155,20 +156,20 @@ impl Hang {
         }
     }
 
-    /// Whether it still does.
+    /// Whether it is not over.
     #[must_use]
     pub fn is_present(&self) -> bool {
         self.over.is_none()
     }
 }
 
-/// As people read it: in whole seconds.
+/// Rounded to whole seconds, for display.
 fn whole(duration: Duration) -> Span {
     Span(Duration::from_secs(duration.as_secs() + u64::from(duration.subsec_nanos() > 0)))
 }
 
-/// The moment at which an attempt of this pace hangs unless a step is reported before. `None` where too little is known of its
-/// pattern, and where no rank has more to do.
+/// When an attempt with this progress hangs, unless a step is reported before. `None` if too little is known
+/// of its pattern, or no rank has steps left.
 #[must_use]
 pub fn due(pace: &Pace, policy: &HangPolicy) -> Option<Timestamp> {
     let known = Known::of(pace, false);
@@ -177,7 +178,7 @@ pub fn due(pace: &Pace, policy: &HangPolicy) -> Option<Timestamp> {
     Some(behind.since.plus(policy.after.0.max(pattern)))
 }
 
-/// How an attempt of this pace hangs, if it does.
+/// The hang of an attempt with this progress, if it hangs.
 #[must_use]
 pub fn judge(pace: &Pace, policy: &HangPolicy, now: Timestamp) -> Option<Hang> {
     let behind = pace.behind.filter(|_| due(pace, policy).is_some_and(|due| due <= now))?;
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_pattern_of_long_gaps_is_no_hang() {
-        // An epoch takes an hour; ten minutes without a step say nothing.
+        // An epoch takes an hour; ten minutes without a step mean nothing.
         let epochs = pace(6, 3600, 100_000);
         assert_eq!(judge(&epochs, &after(600), at(100_000 + 10_799)), None);
         let hang = judge(&epochs, &after(600), at(100_000 + 10_800)).unwrap();
@@ -275,7 +276,7 @@ mod tests {
             let behind = Behind { rank, since: at(since), step, read_later };
             hang.went_on(&Pace { behind: Some(behind), ..before.clone() })
         };
-        // Its file was written to since, by another thread or with something else.
+        // Its file was written since, by another thread or with other content.
         assert!(!heard(2, 150, 9.0, true) && heard(2, 150, 10.0, true));
         assert!(!heard(0, 150, 10.0, true), "the one that hung is not known to have gone on");
         assert!(heard(0, 150, 1.0, false) && !heard(2, 100, 9.0, false));

@@ -1,44 +1,42 @@
-//! How long tasks take, from how long they took: the last successful attempts, by task and place.
+//! Expected task durations from the last successful attempts, by task and pool.
 //!
-//! Run times are spread by factors rather than by amounts, so that the middle of them is their median, and their spread
-//! the standard deviation of their logarithms.
+//! Run times vary by factors rather than by amounts: their center is the median, and their spread the
+//! standard deviation of their logarithms.
 
 use std::time::Duration;
 
 use crate::quota::Pool;
 
-/// So many of the last lengths are kept of each task in each place.
+/// Number of latest durations kept per task and pool.
 pub const KEPT: usize = 20;
 
-/// Of fewer attempts than this nothing is said.
+/// Minimum number of attempts for an estimate.
 pub const ENOUGH: usize = 3;
 
-/// Lengths of one task, or of one template, in one place.
+/// Durations of one task, or of one template, in one pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lengths {
-    /// The task; none for all tasks of the project that are made from the template.
+    /// The task. `None` for all tasks of the project with this template.
     pub task: Option<String>,
     /// The task template's name, without its version.
     pub template: String,
-    /// Where they ran.
     pub pool: Pool,
-    /// How long each took, in microseconds, the newest last.
+    /// Duration of each in microseconds, newest last.
     pub micros: Vec<u64>,
 }
 
-/// How long something takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunTime {
     /// Median duration of the attempts.
     pub median: Duration,
-    /// The standard deviation of the lengths' logarithms.
+    /// The standard deviation of the durations' logarithms.
     pub spread: f64,
-    /// How many attempts say so.
+    /// Number of attempts.
     pub attempts: usize,
 }
 
 impl RunTime {
-    /// What lengths say together, in microseconds. `None` where they are too few.
+    /// Statistics of durations in microseconds. `None` if there are too few.
     #[must_use]
     pub fn of(mut micros: Vec<u64>) -> Option<Self> {
         let attempts = micros.len();
@@ -47,7 +45,7 @@ impl RunTime {
         }
         micros.sort_unstable();
         let median = u64::midpoint(micros[(attempts - 1) / 2], micros[attempts / 2]);
-        // What takes no time at all has no logarithm.
+        // Zero has no logarithm.
         let logarithms: Vec<f64> = micros.iter().map(|length| (*length).max(1) as f64).map(f64::ln).collect();
         let mean = logarithms.iter().sum::<f64>() / attempts as f64;
         let squares: f64 = logarithms.iter().map(|one| (one - mean).powi(2)).sum();
@@ -55,7 +53,7 @@ impl RunTime {
         Some(Self { median: Duration::from_micros(median), spread, attempts })
     }
 
-    /// Nine of ten are shorter.
+    /// 90th percentile.
     #[must_use]
     pub fn p90(&self) -> Duration {
         let factor = (1.281_55 * self.spread).exp().min(1e6);
@@ -63,7 +61,7 @@ impl RunTime {
     }
 }
 
-/// What is known of how long the tasks of one pipeline take.
+/// Known durations of the tasks of one pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History(Vec<Lengths>);
 
@@ -74,7 +72,8 @@ impl FromIterator<Lengths> for History {
 }
 
 impl History {
-    /// How long a task takes in a place: as it took there, else wherever it ran, else as other tasks of its template took.
+    /// Expected duration of a task in a pool: from its runs there, or else in any pool, or else from other
+    /// tasks of its template.
     #[must_use]
     pub fn of(&self, task: &str, template: &str, pool: &Pool) -> Option<RunTime> {
         self.there(Some(task), template, pool)
@@ -83,7 +82,7 @@ impl History {
             .or_else(|| self.anywhere(None, template))
     }
 
-    /// How long a task takes in a place by what ran in that place alone: to compare places.
+    /// Expected duration of a task from its runs in that pool only, to compare pools.
     #[must_use]
     pub fn only_in(&self, task: &str, template: &str, pool: &Pool) -> Option<RunTime> {
         self.there(Some(task), template, pool).or_else(|| self.there(None, template, pool))

@@ -1,4 +1,4 @@
-//! People, what they may do where, and what they carry to show who they are.
+//! Users, their permissions, and their credentials.
 
 use std::fmt::Debug;
 
@@ -11,11 +11,11 @@ use crate::executor::BoxFuture;
 use crate::pipeline::SizingMode;
 use crate::quota::Pool;
 
-/// What a member may do in a project; a later one may do all of the earlier.
+/// A member's role in a project. Each role includes the permissions of those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Look at everything but secrets.
+    /// Read everything except secrets.
     Viewer,
     /// Start runs, change pipelines, use secrets by name.
     Editor,
@@ -24,7 +24,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The word for it, as stored and shown.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -38,28 +38,26 @@ impl Role {
 /// A project: a group of people who share pipelines, storage and secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
-    /// The name: a DNS-1123 label, never changed.
+    /// The name: a DNS-1123 label, immutable.
     pub name: String,
-    /// Name.
     pub label: String,
-    /// Description.
     pub description: String,
     /// Retention settings for finished jobs.
     pub keeping: Keeping,
     /// Allowed clusters and default placement of its jobs.
     pub places: Places,
-    /// Whether CPU and memory are chosen from real use, for tasks that do not say it.
+    /// Whether CPU and memory are right-sized by usage, for tasks without a setting of their own.
     pub sizing: SizingMode,
-    /// Whether the mode was chosen: by a person, or by the setting for new projects. Else its owners are asked.
+    /// Whether the mode was chosen, by a user or by the setting for new projects. Otherwise the owners are
+    /// prompted.
     pub sizing_chosen: bool,
-    /// Creation time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
 }
 
 impl Project {
-    /// Whether its owners are asked to turn right-sizing on: the mode was not chosen, and is not `auto`.
+    /// Whether its owners are prompted to enable right-sizing: the mode was not chosen, and is not `auto`.
     #[must_use]
     pub fn asks_sizing(&self) -> bool {
         !self.sizing_chosen && self.sizing != SizingMode::Auto
@@ -69,123 +67,114 @@ impl Project {
 /// Retention settings of a project for finished jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keeping {
-    /// How long their objects stay on a cluster, in seconds; absent: as long as the cluster's settings say.
+    /// How long their manifests stay on a cluster, in seconds. `None` means as configured for the cluster.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub objects: Option<u64>,
-    /// The volume, in an object store, into which their logs are copied.
+    /// The object store volume that their logs are copied to.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub logs: Option<String>,
 }
 
-/// Where a project's jobs may go.
+/// Allowed clusters of a project's jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places {
-    /// The clusters and node groups that it is bound to; empty: every one. A cluster stands for its node groups, too.
+    /// Allowed clusters and node groups. Empty means all. A cluster includes its node groups.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub allowed: Vec<Pool>,
-    /// Where a pipeline goes that names no place; absent: to the first that is allowed, else to the usual cluster.
+    /// Target of a pipeline that names none. `None` means the first allowed one, or else the default cluster.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usual: Option<Pool>,
 }
 
 impl Places {
-    /// Where a pipeline goes that names no place.
+    /// Target of a pipeline that names none.
     #[must_use]
     pub fn usual(&self) -> Option<&Pool> {
         self.usual.as_ref().or_else(|| self.allowed.first())
     }
 
-    /// Whether jobs may go to some nodes of a cluster.
+    /// Whether jobs may go to at least some nodes of a cluster.
     #[must_use]
     pub fn allow_any_of(&self, cluster: &str) -> bool {
         self.allowed.is_empty() || self.allowed.iter().any(|allowed| allowed.cluster == cluster)
     }
 
-    /// Whether jobs may go to a place.
+    /// Whether jobs may go to a pool.
     #[must_use]
     pub fn allow(&self, place: &Pool) -> bool {
         self.allowed.is_empty() || self.allowed.iter().any(|allowed| allowed.has(place))
     }
 }
 
-/// The port to what projects want kept.
+/// The port to the projects' retention settings.
 pub trait Keeps: Debug + Send + Sync {
-    /// What the project of a run, by its id, wants; the default when there is no such run.
+    /// Retention settings of the project that a run, by its id, belongs to. The default if the run does not
+    /// exist.
     ///
     /// # Errors
-    /// A sentence when it cannot be known at present.
+    /// A sentence if they cannot be read at present.
     fn of_run<'a>(&'a self, run: &'a str) -> BoxFuture<'a, Result<Keeping, String>>;
 }
 
-/// A user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
     /// A ULID.
     pub id: String,
-    /// What they sign in with: lower-case, unique, never changed.
+    /// Login name: lower-case, unique, immutable.
     pub name: String,
-    /// Display name.
     pub display_name: String,
-    /// Email address.
     pub email: Option<String>,
     /// Whether the user is a platform administrator.
     pub admin: bool,
     /// Whether sign-in is disabled for the user.
     pub disabled: bool,
-    /// The OpenID Connect issuer and their subject there.
+    /// The OpenID Connect issuer, and their subject there.
     pub federated: Option<Federated>,
-    /// Creation time.
     pub created_at: Timestamp,
     /// Time of the user's last activity.
     pub seen_at: Option<Timestamp>,
     /// Counts its changes, from 1.
     pub revision: u64,
-    /// Whether they get mail about their own runs, at `email`.
+    /// Whether they get email about their own runs, at `email`.
     pub mails: bool,
 }
 
-/// Who somebody is at an OpenID Connect provider.
+/// A user's identity at an OpenID Connect provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Federated {
     /// The provider's issuer URL.
     pub issuer: String,
-    /// Its name for the person (`sub`).
+    /// The provider's name for the user (`sub`).
     pub subject: String,
 }
 
-/// A person's place in a project.
+/// A user's membership in a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// Project.
     pub project: String,
-    /// The person.
     pub user: User,
-    /// What they may do.
     pub role: Role,
-    /// Creation time.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
 }
 
-/// Somebody signed in with a browser.
+/// A browser session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     /// A ULID.
     pub id: String,
-    /// Who.
     pub user_id: String,
-    /// The id of the present cookie; another one is refused.
+    /// The id of the current cookie; any other is rejected.
     pub key: String,
-    /// The cookie before it, valid until the moment given.
+    /// The previous cookie, valid until the given time.
     pub previous: Option<(String, Timestamp)>,
-    /// Creation time.
     pub created_at: Timestamp,
     /// When the cookie was last replaced.
     pub renewed_at: Timestamp,
-    /// Until when, at the longest.
+    /// Maximum lifetime.
     pub expires_at: Timestamp,
-    /// When it was ended, if it was.
+    /// When it was ended. `None` if it was not.
     pub revoked_at: Option<Timestamp>,
     /// Address from which the user signed in.
     pub address: String,
@@ -197,18 +186,18 @@ pub struct Session {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// Only look.
+    /// Read only.
     Read,
-    /// Look, start and stop runs.
+    /// Read, and start and stop runs.
     Run,
-    /// Everything that its person may do in projects.
+    /// Everything that its user may do in projects.
     Write,
-    /// Everything that its person may do.
+    /// Everything that its user may do.
     Admin,
 }
 
 impl Scope {
-    /// The word for it, as stored and shown.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -220,95 +209,88 @@ impl Scope {
     }
 }
 
-/// A token for programs. Its secret part is not kept, only a hash of it.
+/// A token for programs. Only a hash of its secret part is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiToken {
     /// A ULID.
     pub id: String,
-    /// Whose.
     pub user_id: String,
-    /// Name that the user gave the token.
     pub name: String,
     /// SHA-256 of the secret part, in hexadecimal.
     pub hash: String,
-    /// What it may be used for.
+    /// Its permissions.
     pub scope: Scope,
     /// Project to which the token is restricted, if set.
     pub project: Option<String>,
-    /// Creation time.
     pub created_at: Timestamp,
-    /// End time.
+    /// Expiry time. `None` means that it never expires.
     pub expires_at: Option<Timestamp>,
     /// Time of last use, to the minute.
     pub used_at: Option<Timestamp>,
-    /// When it was ended, if it was.
+    /// When it was revoked. `None` if it was not.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// What a one-time link does.
+/// Effect of a one-time link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LinkPurpose {
-    /// Makes the first administrator.
+    /// Creates the first administrator.
     First,
-    /// Makes an account, with a place in a project perhaps.
+    /// Creates an account, optionally with a membership in a project.
     Invite {
-        /// The project and the role there.
+        /// The project, and the role in it.
         place: Option<(String, Role)>,
-        /// Whether they will administer the platform.
+        /// Whether the user becomes a platform administrator.
         admin: bool,
     },
     /// Sets a new password.
     Reset {
-        /// Whose.
+        /// The user whose password it sets.
         user_id: String,
     },
 }
 
-/// A one-time link. The secret in it is not kept, only a hash of it.
+/// A one-time link. Only a hash of its secret is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// A ULID.
     pub id: String,
     /// SHA-256 of the secret, in hexadecimal.
     pub hash: String,
-    /// Description of what it does.
     pub purpose: LinkPurpose,
-    /// Whom it is for, as its maker noted.
+    /// Recipient, as noted by the creator.
     pub note: String,
     /// Name of the user who created it.
     pub created_by: String,
-    /// Creation time.
     pub created_at: Timestamp,
-    /// End time.
+    /// Expiry time.
     pub expires_at: Timestamp,
-    /// When it was used, if it was.
+    /// When it was used. `None` if it was not.
     pub used_at: Option<Timestamp>,
 }
 
-/// One change, as the audit log keeps it.
+/// A change in the audit log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditEntry {
     /// A ULID, so that entries sort by time.
     pub id: String,
-    /// Time.
     pub at: Timestamp,
-    /// Who: the id, where the person has an account.
+    /// The user's id. `None` for an actor without an account.
     pub user_id: Option<String>,
-    /// Who: the name.
+    /// The user's name.
     pub user_name: String,
-    /// By what: `session`, `token <name>`, `hook <name>`, `command line`, `run`, `server`.
+    /// Channel: `session`, `token <name>`, `hook <name>`, `command line`, `run`, `server`.
     pub via: String,
-    /// From where: an IP address, or empty on the server's own machine.
+    /// IP address. Empty on the server's own machine.
     pub address: String,
-    /// Project, if any.
     pub project: Option<String>,
-    /// What was done, `<thing>.<verb>`: `pipeline.update`, `member.add`, ...
+    /// The action, `<thing>.<verb>`: `pipeline.update`, `member.add`, ...
     pub action: String,
-    /// To what: its name or id.
+    /// Name or id of the changed object.
     pub subject: String,
-    /// How it was; secrets and passwords are never in it.
+    /// State before; secrets and passwords are never included.
     pub before: Option<Value>,
-    /// How it is now.
+    /// State after.
     pub after: Option<Value>,
 }

@@ -1,8 +1,8 @@
-//! Cards that have fallen idle: a sign that a gang hangs, also where its program reports no steps. Pure.
+//! Idle GPUs: a sign that a gang hangs, even if its program reports no steps. No side effects.
 //!
-//! A card that waits for its program is used for none of its time, and draws little of what it draws at work. Programs have such
-//! times: they load data, write checkpoints, evaluate. So a gang is only said to hang when all of its cards have been idle at once
-//! for longer than they ever were between two times at work.
+//! A GPU that waits for its program has no utilization, and draws little of its working power. Programs have
+//! such phases: they load data, write checkpoints, evaluate. So a gang only counts as hanging when all of its
+//! GPUs have been idle at once for longer than ever before between two busy phases.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,49 +14,49 @@ use crate::pace::Pace;
 use crate::quantity::Bytes;
 use crate::usage::{CardsSample, Measure, UsageSample, WorkerLines, WorkerUsage};
 
-/// For less time at work in all nothing is known of a pattern: it may still load its data.
+/// With less busy time in total, no pattern is known: the program may still load its data.
 const WORKED: Duration = Duration::from_secs(60);
-/// A card draws little in the lowest part of what it drew at the least and at the most: one in so many.
+/// A GPU draws little if its power is in the lowest one of this many parts of its observed range.
 const LOW: u64 = 4;
-/// Samples become rarer as a worker gets older, up to so many times as far apart as those before; one whose last is older than
-/// that is not looked at any more.
+/// Samples become sparser as a worker gets older: intervals grow up to this factor. A worker whose last
+/// sample is older than that is ignored.
 const RARER: i64 = 3;
-/// No sample is as old as this to begin with, in microseconds: one is taken each second.
+/// Maximum age of the first samples, in microseconds: one is taken each second.
 const FRESH: i64 = 10_000_000;
 
-/// How the cards of an attempt are, all of them together.
+/// State of an attempt's GPUs, all of them together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
     /// Since when all are idle.
     pub since: Timestamp,
-    /// The longest time for which all were idle between two times at work, in microseconds.
+    /// Longest time for which all were idle between two busy phases, in microseconds.
     pub longest: u64,
-    /// For how long all were idle between two times at work, altogether, in microseconds.
+    /// Total time for which all were idle between two busy phases, in microseconds.
     pub idled: u64,
-    /// For how long any was at work, in microseconds.
+    /// Total time for which any was busy, in microseconds.
     pub worked: u64,
-    /// How far apart samples are as a rule, in microseconds: of what was shorter than this nothing is known.
+    /// Usual interval between samples, in microseconds. Shorter phases are unknown.
     pub apart: u64,
 }
 
 impl Idle {
-    /// Whether the cards fell idle after this moment, and were at work in between. The same moment is told a little differently once
-    /// samples have become rarer.
+    /// Whether the GPUs became idle after this moment, with a busy phase in between. The same moment may
+    /// differ slightly once samples have become sparser.
     #[must_use]
     pub fn began_after(&self, moment: Timestamp) -> bool {
         micros(moment, self.since) > 2 * self.apart
     }
 }
 
-/// A worker from one sample to the next.
+/// A worker between two samples.
 struct Step {
     at: Timestamp,
     worker: usize,
     idle: bool,
 }
 
-/// The lines of one worker as samples, one for each moment at which the use of its cards was told. The least use is some. Of the
-/// worker's name its pod's own is known: which worker it is does not matter here.
+/// Converts a worker's series to samples, one for each timestamp with GPU utilization. Only that value is
+/// required. The worker's name may be its pod's: which worker it is does not matter here.
 #[must_use]
 pub fn told(worker: WorkerLines) -> WorkerUsage {
     let line = |measure: Measure| worker.lines.get(&measure).into_iter().flatten();
@@ -68,7 +68,7 @@ pub fn told(worker: WorkerLines) -> WorkerUsage {
         let power_mw = power.get(&at).map_or(0, |watts| (watts.max(0.0) * 1000.0) as u64);
         let cards =
             CardsSample { use_percent: point[1].max(0.0).ceil() as u32, power_mw, ..CardsSample::default() };
-        // Nothing else is looked at here.
+        // Nothing else is used here.
         UsageSample {
             at,
             cards: Some(cards),
@@ -85,11 +85,11 @@ pub fn told(worker: WorkerLines) -> WorkerUsage {
     WorkerUsage { worker: WorkerName { role: worker.worker, index: 0 }, samples }
 }
 
-/// How the cards of all workers are now, from what was sampled of them; `None` where one is at work, or is not told of.
+/// State of all workers' GPUs now, from their samples. `None` if one is busy or not reported.
 ///
-/// `has` is how many workers the attempt has. What was sampled of those that it has given back is kept, too: of more workers than it
-/// has, those count no more of which nothing is told any longer. Their names do not tell them from others: on some clusters any
-/// worker may go.
+/// `has` is the attempt's number of workers. Samples of removed workers are kept, too: if there are more
+/// workers than `has`, those that stopped reporting do not count. Names cannot identify them: on some
+/// clusters any worker may be removed.
 #[must_use]
 pub fn look(workers: &[WorkerUsage], has: u32, now: Timestamp) -> Option<Idle> {
     let mut steps: Vec<Step> = Vec::new();
@@ -130,7 +130,7 @@ pub fn look(workers: &[WorkerUsage], has: u32, now: Timestamp) -> Option<Idle> {
             }
             (Some(from), false) => {
                 since = None;
-                // Before it first worked it was about to begin.
+                // Before it was first busy it was starting.
                 if worked > 0 {
                     let lasted = micros(from, step.at);
                     longest = longest.max(lasted);
@@ -147,14 +147,14 @@ pub fn look(workers: &[WorkerUsage], has: u32, now: Timestamp) -> Option<Idle> {
     since.map(|since| Idle { since, longest, idled, worked, apart: u64::try_from(rule).unwrap_or(0) })
 }
 
-/// What cards that draw little draw at the most.
+/// The maximum power that counts as low.
 fn low(sampled: &[(Timestamp, CardsSample)]) -> u64 {
     let power = || sampled.iter().map(|(_, cards)| cards.power_mw);
     let (least, most) = (power().min().unwrap_or(0), power().max().unwrap_or(0));
     least + (most - least) / LOW
 }
 
-/// Whether cards wait. Where they do not tell what they draw, by their use alone.
+/// Whether GPUs are idle. Without power readings, utilization alone decides.
 fn is_idle(cards: &CardsSample, low: u64) -> bool {
     cards.use_percent == 0 && cards.power_mw <= low
 }
@@ -163,13 +163,14 @@ fn micros(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.since(from).as_micros()).unwrap_or(u64::MAX)
 }
 
-/// How an attempt hangs whose cards are like this, if it does: a program that reports steps has reported none since either, and has
-/// more to do. One whose cards were mostly idle before, or that has worked for less than the time that would be too long, waits
-/// for what others want of it, as a server or a notebook does: how long that takes is no pattern of its own.
+/// The hang of an attempt whose GPUs are in this state, if it hangs. A program that reports steps must also
+/// have reported none since, and have steps left. An attempt with mostly idle GPUs, or with too little busy
+/// time, depends on requests from others, like a server or a notebook. Its idle time is no pattern of its
+/// own. Too little means less than the idle time that would be too long.
 #[must_use]
 pub fn judge(idle: &Idle, pace: Option<&Pace>, policy: &HangPolicy, now: Timestamp) -> Option<Hang> {
     let is_at_work = pace.is_some_and(|pace| pace.last.at > idle.since || pace.behind.is_none());
-    // A time that lay between two samples was never seen.
+    // An idle phase between two samples was never observed.
     let pattern = Duration::from_micros(idle.longest.max(idle.apart)).saturating_mul(FACTOR);
     let due = idle.since.plus(policy.after.0.max(pattern));
     let enough = WORKED.max(policy.after.0).max(Duration::from_micros(idle.idled));

@@ -1,4 +1,4 @@
-//! Ids and keys. An attempt's key stands on everything that it creates, on every cluster.
+//! Ids and keys. An attempt's key identifies everything that it creates, on every cluster.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ use crate::clock::Timestamp;
 pub struct RunId(String);
 
 impl RunId {
-    /// A new id from the present moment and 80 random bits (the upper 48 of `entropy` are ignored).
+    /// A new id from the current time and 80 random bits (the upper 48 of `entropy` are ignored).
     #[must_use]
     pub fn new(now: Timestamp, entropy: u128) -> Self {
         let millis = u64::try_from(now.0 / 1000).unwrap_or(0);
@@ -58,20 +58,19 @@ impl FromStr for RunId {
     }
 }
 
-/// The position of a task in its plan.
+/// The index of a task in its plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct TaskIx(pub u32);
 
 impl TaskIx {
-    /// As an index into the plan's tasks.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The position of an instance in its task's expansion; 0 for a plain task.
+/// The index of an instance in its task's expansion; 0 for a task without `for_each`.
 pub type InstanceIx = u32;
 
 /// Whether a text is a DNS-1123 label: lower-case letters, digits and `-`, at most 63.
@@ -87,23 +86,19 @@ pub fn is_label(text: &str) -> bool {
 /// One instance of one task, within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct InstanceKey {
-    /// Task.
     pub task: TaskIx,
-    /// The instance of it.
     pub instance: InstanceIx,
 }
 
-/// `<run>.<task>.<instance>.<n>`: one try at one instance. It is executed at most once.
+/// `<run>.<task>.<instance>.<n>`: one attempt of one instance. It is executed at most once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct AttemptKey {
-    /// Run.
     pub run: RunId,
     /// The task's name, a DNS-1123 label.
     pub task: String,
-    /// Instance.
     pub instance: InstanceIx,
-    /// The number of the try, from 1.
+    /// The number of the attempt, from 1.
     pub n: u32,
 }
 

@@ -1,16 +1,17 @@
-//! JSON whose numbers a parser of 64 bits would change in silence, or refuse.
+//! JSON with numbers that a 64-bit parser would silently change or reject.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// Makes text of whole numbers of more than 64 bits, which would be rounded.
+/// Converts integers of more than 64 bits to text. They would be rounded otherwise.
 #[must_use]
 pub fn exact(json: &[u8]) -> Cow<'_, [u8]> {
     quoted(json, false)
 }
 
-/// The same of what programs write; also of `NaN`, `Infinity` and `-Infinity`, which Python writes and JSON lacks.
+/// The same for program output. It also accepts `NaN`, `Infinity` and `-Infinity`, which Python writes and
+/// JSON lacks.
 #[must_use]
 pub fn of_program(json: &[u8]) -> Cow<'_, [u8]> {
     quoted(json, true)
@@ -54,12 +55,12 @@ fn quoted(json: &[u8], not_finite: bool) -> Cow<'_, [u8]> {
     }
 }
 
-/// Whether a byte can stand in a number, or in the word for one that is not finite.
+/// Whether a byte can be part of a number, or of the word for a non-finite one.
 fn in_number(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')
 }
 
-/// Whether it is a whole number of more than 64 bits.
+/// Whether it is an integer of more than 64 bits.
 fn is_too_large(token: &[u8]) -> bool {
     let digits = token.strip_prefix(b"-").unwrap_or(token);
     digits.len() >= 19
@@ -72,31 +73,31 @@ fn is_not_finite(token: &[u8]) -> bool {
     [&b"NaN"[..], b"Infinity", b"-Infinity"].contains(&token)
 }
 
-/// Whether a text is a whole number of more than 64 bits, as [`exact`] makes it.
+/// Whether a text is an integer of more than 64 bits, as written by [`exact`].
 #[must_use]
 pub fn is_large_integer(value: &Value) -> bool {
     value.as_str().is_some_and(|text| is_too_large(text.as_bytes()))
 }
 
-/// Whether a value is a whole number that was not rounded.
+/// Whether a value is an integer that was not rounded.
 #[must_use]
 pub fn is_whole(value: &Value) -> bool {
-    /// From 2^53 on, not every whole number is a float.
+    /// From 2^53 on, not every integer is a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let exact = |number: f64| number.fract() == 0.0 && number.abs() <= EXACT;
     value.is_i64() || value.is_u64() || value.as_f64().is_some_and(exact)
 }
 
-/// A measured value, which may be no finite number: then it is one of the texts `NaN`, `Infinity` and `-Infinity`.
+/// A measured value. A non-finite one is one of the texts `NaN`, `Infinity` and `-Infinity`.
 pub mod measured {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
     use serde_json::Value;
 
-    /// Writes it.
+    /// Serializes a value.
     ///
     /// # Errors
-    /// The serializer's.
+    /// Those of the serializer.
     pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         if value.is_finite() {
             serializer.serialize_f64(*value)
@@ -105,10 +106,10 @@ pub mod measured {
         }
     }
 
-    /// Reads it.
+    /// Deserializes a value.
     ///
     /// # Errors
-    /// It is another text, or no number.
+    /// It is another text, or not a number.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let known = match value.as_str() {
@@ -121,7 +122,7 @@ pub mod measured {
         known.ok_or_else(|| D::Error::custom(format!("{value} is not a number")))
     }
 
-    /// The word for a value that is not finite.
+    /// The text of a non-finite value.
     #[must_use]
     pub fn word(value: f64) -> &'static str {
         if value.is_nan() {

@@ -1,4 +1,4 @@
-//! What is installed on a Kubernetes cluster, what a project has there, and what a job becomes on it.
+//! What is installed on a Kubernetes cluster, what a project has there, and how a job is lowered to it.
 
 use std::collections::BTreeMap;
 
@@ -14,36 +14,30 @@ use crate::quota::Queue;
 
 /// Labels of every object and pod of a job.
 pub mod labels {
-    /// Name of the creator.
     pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
     /// The value of [`MANAGED_BY`].
     pub const CUBELOOM: &str = "cubeloom";
-    /// Run.
     pub const RUN: &str = "cubeloom/run";
-    /// The outermost run, by which tasks are kept apart: a task of a run may have started another run.
+    /// The outermost run, which anti-affinity applies to: a task of a run may have started another run.
     pub const ROOT_RUN: &str = "cubeloom/root-run";
-    /// Task.
     pub const TASK: &str = "cubeloom/task";
-    /// Instance.
     pub const INSTANCE: &str = "cubeloom/instance";
-    /// Attempt number.
     pub const ATTEMPT: &str = "cubeloom/attempt";
-    /// The job's name.
     pub const JOB: &str = "cubeloom/job";
-    /// A pod's role.
     pub const ROLE: &str = "cubeloom/role";
-    /// A pod's index within its role, where no controller notes it.
+    /// A pod's index within its role, if no controller sets it.
     pub const INDEX: &str = "cubeloom/index";
-    /// A terminal's id: its objects and its pod belong to no attempt.
+    /// A terminal's id: its manifests and its pod belong to no attempt.
     pub const TERMINAL: &str = "cubeloom/terminal";
-    /// An annotation, not a label, as it may be long: the attempt's whole key.
+    /// The attempt's complete key. An annotation, not a label, because of its length.
     pub const KEY: &str = "cubeloom/key";
-    /// The namespace of the jobs of whoever made a queue: it tells servers apart that share a cluster.
+    /// The namespace of the jobs of the server that created a queue. It distinguishes servers that share a
+    /// cluster.
     pub const NAMESPACE: &str = "cubeloom/namespace";
 }
 
-/// The names that the container of a worker's program has: operators ask for their own. What others put into a pod stands before
-/// it or behind it.
+/// Names of the container with a worker's program: operators require their own. Sidecars that others inject
+/// come before or after it.
 pub const PROGRAMS: [&str; 10] = [
     "worker",
     "pytorch",
@@ -57,75 +51,74 @@ pub const PROGRAMS: [&str; 10] = [
     "spark-kubernetes-executor",
 ];
 
-/// The key, in a job's Secret, by which its workers know each other. No secret of a project begins with a dot.
+/// The key, in a job's Secret, of the token by which its workers authenticate each other. No secret of a
+/// project begins with a dot.
 pub const TOKEN_KEY: &str = ".job-token";
 
-/// The folder of an attempt in its project's workspace; each of its workers has one of its own below, `<role>-<index>`,
-/// with what it reports in [`OUTPUTS`].
+/// The folder of an attempt in its project's workspace. Each worker has its own folder below,
+/// `<role>-<index>`, with its reports in [`OUTPUTS`].
 #[must_use]
 pub fn attempt_folder(key: &AttemptKey) -> String {
     format!("runs/{}/.attempts/{}/{}/{}", key.run, key.task, key.instance, key.n)
 }
 
-/// The file that a worker reports into.
+/// The file that a worker reports to.
 pub const OUTPUTS: &str = "outputs.jsonl";
 
-/// The folder of a project's workspace that holds the code of its pipelines.
+/// The folder of a project's workspace with the code of its pipelines.
 pub const CODE: &str = ".code";
 
-/// The folder of a pipeline's code in its project's workspace, by the code's digest.
+/// The folder of a pipeline's code in its project's workspace, by digest.
 #[must_use]
 pub fn code_folder(digest: &str) -> String {
     format!("{CODE}/{digest}")
 }
 
-/// A cluster as far as lowering must know it. What is absent is not there.
+/// What lowering needs to know of a cluster. Absent components are not installed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct KubernetesFacts {
-    /// The project's namespace. `{project}` in it stands for the project's name.
+    /// The project's namespace. `{project}` is replaced by the project's name.
     pub namespace: String,
-    /// The account of its pods. It needs no right.
+    /// The service account of its pods, which needs no permissions.
     pub service_account: String,
-    /// The claim, in the namespace, that holds the project's workspace; many nodes must be able to write to it.
+    /// The claim with the project's workspace, in the namespace. It must be writable from many nodes.
     pub workspace_claim: String,
-    /// The folder of the claim that is the project's workspace; empty for the whole claim. `{project}` in it stands for
-    /// the project's name.
+    /// The folder of the claim with the project's workspace; empty for the whole claim. `{project}` is
+    /// replaced by the project's name.
     pub workspace_path: String,
     /// The uid and gid of its workers; not 0.
     pub uid: u32,
     /// Secrets in the namespace used to pull images.
     pub pull_secrets: Vec<String>,
-    /// Kinds that operators serve: `<plural>.<group>/<version>`, e.g. `pytorchjobs.kubeflow.org/v1`.
+    /// Kinds served by operators: `<plural>.<group>/<version>`, e.g. `pytorchjobs.kubeflow.org/v1`.
     pub kinds: BTreeMap<String, OperatorFacts>,
     /// Volcano: its scheduler and its Jobs.
     pub volcano: Option<QueueFacts>,
-    /// Kueue.
     pub kueue: Option<QueueFacts>,
-    /// GPUs.
     pub cards: CardFacts,
-    /// The resource that RDMA devices are asked for by, e.g. `rdma/hca`.
+    /// The resource name of RDMA devices, e.g. `rdma/hca`.
     pub rdma: Option<String>,
     /// Whether pods may use the node's own network.
     pub host_network: bool,
-    /// The account, in the namespace, of Spark's drivers: it may make pods, Services, ConfigMaps and claims there.
-    /// Without one no driver starts executors by itself.
+    /// The service account, in the namespace, of Spark drivers: it may create pods, Services, ConfigMaps and
+    /// claims there. Without it no driver starts executors on its own.
     pub spark_account: Option<String>,
     /// Node groups that a placement can refer to.
     pub node_groups: BTreeMap<String, NodeGroupFacts>,
-    /// Nodes that are spares at present: no pod goes there.
+    /// Current standby nodes: no pod goes there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spare_nodes: Vec<String>,
-    /// Nodes that are set aside: no pod goes there either.
+    /// Cordoned nodes: no pod goes there either.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aside_nodes: Vec<String>,
 }
 
-/// How an operator was started.
+/// Configuration of an operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OperatorFacts {
-    /// Whether it makes a PodGroup of Volcano for each job (`--gang-scheduler-name=volcano` and the like).
+    /// Whether it creates a Volcano PodGroup for each job (`--gang-scheduler-name=volcano` or similar).
     pub gang: bool,
 }
 
@@ -140,26 +133,26 @@ pub struct QueueFacts {
     pub priority_class: Option<String>,
 }
 
-/// How GPUs are asked for.
+/// How GPUs are requested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CardFacts {
-    /// The resource of whole cards.
+    /// The resource of whole GPUs.
     pub resource: String,
-    /// The label that names a node's cards.
+    /// The node label with the GPU model.
     pub product_label: String,
     /// Its values on this cluster.
     pub products: Vec<String>,
-    /// Whether HAMi shares cards: its resource names are then known. They are not for pods that Volcano places: HAMi's
-    /// own scheduler hands its shares out.
+    /// Whether HAMi shares GPUs, with its fixed resource names. Pods placed by Volcano cannot use them:
+    /// HAMi's own scheduler allocates its shares.
     pub hami: bool,
-    /// Whether Volcano shares cards: nodes offer `volcano.sh/vgpu-number`.
+    /// Whether Volcano shares GPUs: nodes offer `volcano.sh/vgpu-number`.
     pub vgpu: bool,
-    /// Where pods with parts of cards queue, where KAI-Scheduler hands them out; absent where it does not. `{project}` in it
-    /// stands for the project's name.
+    /// The queue of pods with GPU fractions, if KAI-Scheduler allocates them. `{project}` is replaced by the
+    /// project's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kai: Option<QueueFacts>,
-    /// Profiles of MIG that nodes offer as resources of their own, e.g. `1g.10gb`.
+    /// MIG profiles that nodes offer as resources of their own, e.g. `1g.10gb`.
     pub mig: Vec<String>,
 }
 
@@ -171,17 +164,17 @@ pub struct NodeGroupFacts {
     pub selector: BTreeMap<String, String>,
     /// Taints of the nodes that jobs of the group tolerate.
     pub tolerations: Vec<Toleration>,
-    /// Environment variables of workers on these nodes, such as NCCL variables for their network. Tasks can override
-    /// them.
+    /// Environment variables of workers on these nodes, such as NCCL variables for their network. Tasks
+    /// can override them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// How many of them are kept free, to take the place of others that are away or set aside.
+    /// Number of standby nodes, which replace unreachable or cordoned ones.
     #[serde(skip_serializing_if = "is_zero")]
     pub spares: u32,
 }
 
 impl Default for KubernetesFacts {
-    /// A cluster with no operator on it.
+    /// A cluster without operators.
     fn default() -> Self {
         Self {
             namespace: "cubeloom-default".into(),
@@ -222,7 +215,7 @@ impl KubernetesFacts {
 }
 
 impl Default for CardFacts {
-    /// NVIDIA's device plugin and feature discovery, whole cards only.
+    /// NVIDIA's device plugin and feature discovery, whole GPUs only.
     fn default() -> Self {
         Self {
             resource: "nvidia.com/gpu".into(),
@@ -237,24 +230,24 @@ impl Default for CardFacts {
 }
 
 impl CardFacts {
-    /// Whose cards they are, as resources say it: `nvidia.com`.
+    /// The vendor in resource names: `nvidia.com`.
     #[must_use]
     pub fn vendor(&self) -> &str {
         self.resource.split('/').next().unwrap_or_default()
     }
 
-    /// The resource of slices of a profile of MIG.
+    /// The resource of a MIG profile's slices.
     #[must_use]
     pub fn slices(&self, profile: &str) -> String {
         format!("{}/mig-{profile}", self.vendor())
     }
 }
 
-/// The most letters that a label's value may have: pods have their queue's name as one.
+/// Maximum length of a label value: a queue's name is one on its pods.
 const LONGEST_LABEL: usize = 63;
 
-/// The name that a queue of the tree of quotas has on a cluster: `cubeloom-project-shop`, `cubeloom-group-vision`. What would
-/// be too long is cut, and told apart by a hash.
+/// The name of a queue of the quota tree on a cluster: `cubeloom-project-shop`, `cubeloom-group-vision`.
+/// Longer names are truncated, with a hash to keep them unique.
 #[must_use]
 pub fn queue_name(queue: &Queue) -> String {
     let kind = match queue {
@@ -271,19 +264,18 @@ pub fn queue_name(queue: &Queue) -> String {
     format!("{}-{hex}", head.trim_end_matches('-'))
 }
 
-/// The Secret, of the name of a job's object, that its image is pulled with.
+/// The Secret for pulling the image, named like a job's object.
 #[must_use]
 pub fn pull_secret(object: &str) -> String {
     format!("{object}-pull")
 }
 
-/// What a job becomes on Kubernetes.
+/// A job lowered to Kubernetes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KubernetesJob {
-    /// Attempt.
     pub key: AttemptKey,
-    /// What was chosen and why, a sentence each.
+    /// Decisions with their reasons, one sentence each.
     pub decisions: Vec<String>,
-    /// The objects, in the order in which they are applied; the last is the job.
+    /// The manifests, in the order in which they are applied. The last one is the job.
     pub objects: Vec<Value>,
 }

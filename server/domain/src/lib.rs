@@ -1,7 +1,7 @@
-//! The words of Cubeloom as types: documents, the plan, states, observations, and the port to executors.
+//! Cubeloom's domain types: documents, the plan, states, observations, and the port to executors.
 //!
-//! Pure: no clock, no network, no database, no environment. Everything else in the workspace depends on this
-//! crate; it depends on nothing of ours.
+//! Pure: no clock, no network, no database, no environment. All other crates of the workspace depend on this
+//! one; it depends on none of them.
 
 pub mod accounting;
 pub mod alert;

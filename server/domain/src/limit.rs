@@ -1,16 +1,16 @@
-//! Limits that have a name and hold across pipelines, projects and clusters: `hdfs-prod`, ten at once, or a hundred a minute.
+//! Concurrency limits that hold across pipelines, projects and clusters: `hdfs-prod`, ten at once, or a
+//! hundred a minute.
 
 use serde::{Deserialize, Serialize};
 
-/// A limit that tasks name.
+/// A concurrency limit that tasks name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
-    /// Name.
     pub name: String,
-    /// How many jobs may hold it at once.
+    /// Maximum number of jobs at once.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub at_once: Option<u32>,
-    /// How many may be started with it in a minute.
+    /// Maximum number of starts per minute.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub a_minute: Option<u32>,
     /// Description of what the limit protects.

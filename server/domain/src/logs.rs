@@ -1,6 +1,6 @@
-//! What workers wrote: an optional capability of executors.
+//! Logs of workers: an optional capability of executors.
 //!
-//! A log is one stream of bytes of one worker that only grows, so that a reader needs no more than an offset.
+//! A log is one append-only byte stream of one worker, so a reader only needs an offset.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,6 @@ use crate::executor::{BoxFuture, Report};
 use crate::ids::AttemptKey;
 use crate::outcome::WorkerName;
 
-/// Which of a worker's streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogStream {
@@ -23,7 +22,7 @@ pub enum LogStream {
 }
 
 impl LogStream {
-    /// The word for it, as shown.
+    /// The public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -36,56 +35,46 @@ impl LogStream {
 /// One log of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogName {
-    /// Who wrote it.
     pub worker: WorkerName,
-    /// Which stream.
     pub stream: LogStream,
 }
 
 /// A log, as far as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
-    /// Which one.
     pub name: LogName,
     /// Size, in bytes.
     pub length: u64,
 }
 
-/// A piece of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogPiece {
-    /// The bytes; empty where nothing is written yet.
+    /// The bytes. Empty if nothing is written yet.
     pub bytes: Vec<u8>,
-    /// Where the next piece begins.
+    /// Offset of the next piece.
     pub next: u64,
-    /// Whether that was the last piece: the worker has ended, and everything that it wrote was read.
+    /// Whether this was the last piece: the worker has ended, and everything that it wrote was read.
     pub ended: bool,
-    /// When its bytes came, in the log's order; fewer marks, or none, where that is not known.
+    /// When its bytes were written, in order. Fewer marks, or none, if unknown.
     pub marks: Vec<LogMark>,
 }
 
-/// When a part of a log came.
+/// When a part of a log was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogMark {
-    /// Where the part ends, in bytes; it begins where the one before it ends.
+    /// End of the part, in bytes. It begins at the end of the one before.
     pub end: u64,
-    /// When its end was written; its beginning at most about a second before.
+    /// When its end was written. Its beginning is at most about a second older.
     pub at: Timestamp,
 }
 
-/// Reads logs.
 pub trait Logs: Send + Sync {
-    /// The logs of an attempt, by role and index of their workers; none when no worker has begun, or when they are
-    /// not kept any more.
-    ///
-    /// # Errors
-    /// They cannot be read.
+    /// The logs of an attempt, by role and index of their workers. Empty if no worker has begun, or if the
+    /// logs are no longer retained.
     fn logs<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Log>>>;
 
-    /// At most `limit` bytes of a log, from `offset`.
-    ///
-    /// # Errors
-    /// It cannot be read. One that does not exist is empty, and has not ended.
+    /// Reads at most `limit` bytes of a log from `offset`. A log that does not exist is empty, and has not
+    /// ended.
     fn read<'a>(
         &'a self,
         key: &'a AttemptKey,
@@ -94,21 +83,15 @@ pub trait Logs: Send + Sync {
         limit: usize,
     ) -> BoxFuture<'a, io::Result<LogPiece>>;
 
-    /// What the workers of an attempt that has not ended have reported so far, by rank; without their secrets.
-    ///
-    /// # Errors
-    /// It cannot be read.
+    /// Reports so far of an unfinished attempt's workers, by rank, with secrets removed.
     fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>>;
 }
 
-/// First window in which the last lines of a log are sought, in bytes.
+/// Initial search window for the last lines of a log, in bytes.
 const WINDOW: u64 = 256 << 10;
 
-/// Where the last `lines` lines of a log begin, in bytes. At most `most` bytes of its end are read: of longer lines there
-/// are fewer.
-///
-/// # Errors
-/// The log cannot be read.
+/// Offset of the last `lines` lines of a log. Reads at most `most` bytes from its end, so there are fewer
+/// lines if they are longer.
 pub async fn before_last(
     logs: &dyn Logs,
     key: &AttemptKey,
@@ -129,8 +112,8 @@ pub async fn before_last(
     }
 }
 
-/// Where the last `count` lines of these bytes begin, and whether there are so many; `first` when they are the log from
-/// its beginning.
+/// Offset of the last `count` lines of these bytes, and whether there are that many. `first` means that the
+/// bytes start at the beginning of the log.
 fn last_lines(bytes: &[u8], count: usize, first: bool) -> (usize, bool) {
     if count == 0 {
         return (bytes.len(), true);
@@ -143,7 +126,7 @@ fn last_lines(bytes: &[u8], count: usize, first: bool) -> (usize, bool) {
     }
     match start {
         Some(start) if found == count => (start, true),
-        // There are fewer lines: all of them, but for one whose beginning is not here.
+        // There are fewer lines: all of them, except one whose beginning is not in the bytes.
         start => (if first { 0 } else { start.unwrap_or(0) }, false),
     }
 }

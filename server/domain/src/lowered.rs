@@ -1,4 +1,5 @@
-//! Lowered jobs: plain data that one kind of cluster takes as it is, and the bindings that only submission knows.
+//! Lowered jobs: plain data in the form that one kind of cluster accepts, and bindings that are known only at
+//! submission.
 
 use std::collections::BTreeMap;
 
@@ -22,17 +23,17 @@ pub enum Bindings {
     Kubernetes(Box<KubernetesBindings>),
     /// For a Slurm cluster.
     Slurm(Box<SlurmBindings>),
-    /// For a run of another pipeline: the id that it gets.
+    /// For a run of another pipeline: the run's id.
     Run {
-        /// ID.
+        /// The id that the run gets.
         run: RunId,
     },
-    /// For an executor that needs none.
+    /// For an executor without bindings.
     None,
 }
 
 impl Bindings {
-    /// The name of the cluster that a job was bound to, where that is another than this machine.
+    /// The name of the cluster that a job was bound to. `None` for this machine.
     #[must_use]
     pub fn cluster(&self) -> Option<&str> {
         match self {
@@ -42,7 +43,7 @@ impl Bindings {
         }
     }
 
-    /// Those of a job that has only the first workers, so many.
+    /// The bindings of the same job with only its first `workers` workers.
     #[must_use]
     pub fn of_first(&self, workers: u32) -> Self {
         let mut first = self.clone();
@@ -53,22 +54,22 @@ impl Bindings {
     }
 }
 
-/// A job in the form that one kind of cluster takes.
+/// A job in the form that one kind of cluster accepts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Lowered {
     /// Processes on this machine.
     Local(LocalJob),
-    /// Objects of a Kubernetes cluster.
+    /// Manifests for a Kubernetes cluster.
     Kubernetes(KubernetesJob),
     /// The script of a Slurm cluster, and its processes.
     Slurm(Box<SlurmJob>),
-    /// Nothing: the executor reads the job itself.
+    /// The executor uses the job itself.
     None,
 }
 
 impl Lowered {
-    /// It as plain data, for people to read; none where the executor is given nothing.
+    /// The lowered job as readable data. `None` if the executor gets none.
     #[must_use]
     pub fn object(&self) -> Option<Value> {
         match self {
@@ -80,23 +81,24 @@ impl Lowered {
     }
 }
 
-/// The Kubernetes cluster that a job goes to.
+/// The target Kubernetes cluster of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KubernetesBindings {
-    /// Name.
     pub cluster: String,
-    /// What was known of it, for the job's project, when the attempt was made: from it alone follow the objects.
+    /// What was known of it, for the job's project, when the attempt was created. The manifests depend on
+    /// nothing else.
     pub facts: KubernetesFacts,
 }
 
-/// The Slurm cluster that a job goes to.
+/// The target Slurm cluster of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlurmBindings {
-    /// Name.
     pub cluster: String,
-    /// What was known of it, for the job's project, when the attempt was made: from it alone follows the script.
+    /// What was known of it, for the job's project, when the attempt was created. The script depends on
+    /// nothing else.
     pub facts: SlurmFacts,
-    /// The account that was kept for the project's quota then, for which the job is submitted whatever the script says.
+    /// The account that mirrored the project's quota then. The job is submitted for it, whatever the script
+    /// says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub counted_as: Option<String>,
 }
@@ -104,20 +106,19 @@ pub struct SlurmBindings {
 /// Addresses, ports, devices and folders on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LocalBindings {
-    /// One for each worker, in rank order.
+    /// One per worker, in rank order.
     pub workers: Vec<WorkerBinding>,
-    /// Where things lie.
     pub paths: LocalPaths,
 }
 
-/// What one worker is bound to.
+/// Bindings of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerBinding {
     /// Its own loopback address.
     pub address: String,
-    /// A port that nobody else was given: libraries that bind to the wildcard address need one.
+    /// An exclusive port: libraries that bind to the wildcard address need one.
     pub port: u16,
-    /// More such ports: those of its processes but the first, where it is several.
+    /// More exclusive ports: for its processes other than the first, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub ports: Vec<u16>,
     /// The GPUs, by UUID.
@@ -132,17 +133,17 @@ pub struct LocalPaths {
     pub workspace: String,
     /// The run's folder on it.
     pub run_dir: String,
-    /// The attempt's own folder: `<worker>/{work,outputs.jsonl,stdout,...}` below it.
+    /// The attempt's own folder, with `<worker>/{work,outputs.jsonl,stdout,...}` below it.
     pub attempt_dir: String,
-    /// The same for all attempts of one instance.
+    /// Shared by all attempts of an instance.
     pub checkpoint_dir: String,
-    /// A read-only copy of the pipeline's folder; empty when the run came without one.
+    /// A read-only copy of the pipeline's folder. Empty if the run has none.
     pub code: String,
     /// The template's folder, readable by workers.
     pub template_dir: String,
     /// The `cubeloom` program itself.
     pub bin: String,
-    /// Folders of the volumes that the job names.
+    /// Folders of the job's volumes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub volumes: BTreeMap<String, String>,
 }
@@ -150,22 +151,21 @@ pub struct LocalPaths {
 /// Processes on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LocalJob {
-    /// Attempt.
     pub key: AttemptKey,
-    /// The project, which decides the uid.
+    /// The project, which determines the uid.
     pub project: String,
-    /// The Python environment that must be made first.
+    /// The Python environment that must be created first.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub python: Option<PythonEnvironment>,
     /// Folders that must exist and belong to the project's uid before anything starts.
     pub folders: Vec<String>,
     /// The workers, in rank order.
     pub workers: Vec<LocalWorker>,
-    /// When the job has succeeded.
+    /// When the job counts as successful.
     pub success: SuccessRule,
     /// How many workers must stay.
     pub gang: u32,
-    /// Outputs that must have been written.
+    /// Required outputs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub outputs: Vec<String>,
 }
@@ -173,7 +173,6 @@ pub struct LocalJob {
 /// One process on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LocalWorker {
-    /// Name.
     pub name: WorkerName,
     /// Rank across all roles.
     pub rank: u32,
@@ -183,7 +182,7 @@ pub struct LocalWorker {
     pub cwd: String,
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// Runs first; its failure is an outcome of its own.
+    /// Runs first. Its failure is a separate outcome.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub setup: Vec<String>,
     /// All variables; nothing is inherited.
@@ -194,19 +193,18 @@ pub struct LocalWorker {
     /// Files written before it starts: path relative to the folder -> content (a hostfile, ...).
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub files: BTreeMap<String, String>,
-    /// The CPU that it is guaranteed.
+    /// Guaranteed CPU.
     pub cpu: Cpu,
-    /// The CPU that it never exceeds, where there is such a limit.
+    /// CPU limit, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_limit: Option<Cpu>,
-    /// Whether it has whole cores of its own.
+    /// Whether it has dedicated (pinned) CPUs.
     #[serde(default)]
     pub cpu_exclusive: bool,
-    /// The memory limit.
     pub memory: Bytes,
-    /// How much of that shared memory may take, where the document says so.
+    /// Shared memory limit, as part of the memory, if the document sets one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub shm: Option<Bytes>,
-    /// The file that it appends outputs to, absolute.
+    /// The absolute path of the file for its outputs.
     pub outputs_file: String,
 }

@@ -1,4 +1,4 @@
-//! The outcome of a task as a person has set it, in place of what its program came to.
+//! The outcome of a task set by a user, which replaces its program's result.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,35 +6,31 @@ use crate::JsonMap;
 use crate::outcome::{Failure, FailureKind};
 use crate::state::{InstanceState, SkipReason};
 
-/// What an instance counts as.
+/// The outcome set for an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkedAs {
-    /// It did what it was for.
     Succeeded,
-    /// It did not.
     Failed,
-    /// It was not needed.
+    /// It is not needed.
     Skipped,
 }
 
-/// What a person has set.
+/// An outcome set by a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// What it counts as.
     #[serde(rename = "as")]
     pub marked_as: MarkedAs,
-    /// Who says so.
+    /// The user who set it.
     pub by: String,
-    /// Why.
     pub reason: String,
-    /// Outputs that later tasks read, beside those that its program reported.
+    /// Outputs for downstream tasks, in addition to those that the program reported.
     #[serde(skip_serializing_if = "JsonMap::is_empty", default)]
     pub outputs: JsonMap,
 }
 
 impl Mark {
-    /// A sentence for whoever looks at it.
+    /// A sentence for users.
     #[must_use]
     pub fn note(&self) -> String {
         let (user, text) = (&self.by, &self.reason);
@@ -45,7 +41,7 @@ impl Mark {
         }
     }
 
-    /// The state of the instance from now on.
+    /// The instance's state from now on.
     #[must_use]
     pub fn state(&self) -> InstanceState {
         match self.marked_as {

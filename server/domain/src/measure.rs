@@ -1,90 +1,84 @@
-//! What the server tells of its own work, for whoever counts it.
+//! Metrics of the server's own work.
 //!
-//! Who has done something says so, with how long it took. `app` installs the hook that counts; without one, e.g. in
-//! tests, a word costs one relaxed load. Nothing in it names a run or a person: what is counted stays few.
+//! Code reports what it has done, with the duration. `app` installs the hook that counts; without one, e.g.
+//! in tests, a report costs one relaxed load. No label names a run or a person, so that cardinality stays
+//! low.
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::outcome::Outcome;
 
-/// Something that was done.
+/// An event that is counted.
 #[derive(Clone, Copy, Debug)]
 pub enum Measure<'a> {
-    /// A request was answered: its body may still be on its way.
+    /// A request was answered; its body may still be in transit.
     Request {
-        /// The method.
         method: &'a str,
-        /// The route that it matched, e.g. `/runs/{run}`; empty when none.
+        /// The matched route, e.g. `/runs/{run}`. Empty if none.
         route: &'a str,
-        /// The status of the answer.
+        /// Status code.
         status: u16,
-        /// How long it took to the answer's head.
+        /// Time to the response's head.
         took: Duration,
     },
-    /// The engine has done a part of a pass.
+    /// A part of an engine cycle has ended.
     Pass {
-        /// Which.
         part: PassPart,
         /// How long it took.
         took: Duration,
     },
-    /// An executor has done what the engine wanted; what came of it is reported later.
+    /// An executor call has ended. Its result is reported later.
     Call {
-        /// Cluster.
         cluster: &'a str,
-        /// What was wanted.
         call: Call,
         /// How long it took.
         took: Duration,
     },
     /// An attempt has ended, and its end is stored.
     Ended {
-        /// Cluster.
+        /// The cluster that it ran on.
         cluster: &'a str,
-        /// How.
         outcome: &'a Outcome,
     },
-    /// A cluster's API server was asked something.
+    /// A request to a cluster's API server.
     Asked {
-        /// Cluster.
         cluster: &'a str,
-        /// The method.
         method: &'a str,
-        /// The status of its answer; none when there was no answer.
+        /// Status code. `None` without a response.
         status: Option<u16>,
-        /// How long it took to the answer's head.
+        /// Time to the response's head.
         took: Duration,
     },
-    /// A transaction that writes has ended.
+    /// A write transaction has ended.
     Transaction {
-        /// Whether it was kept.
+        /// Whether it was committed.
         kept: bool,
-        /// How long it took, with the wait for its turn.
+        /// Duration, including the wait for its turn.
         took: Duration,
     },
-    /// A try to send an alert has ended.
+    /// An attempt to send an alert has ended.
     Alert {
-        /// Whether its receiver took it.
+        /// Whether its receiver accepted it.
         sent: bool,
     },
 }
 
-/// A part of the engine's pass.
+/// A part of the engine's cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PassPart {
-    /// Looking at the clusters and the database for what is new; not in every pass.
+    /// Checking the clusters and the database for news; not in every cycle.
     Look,
-    /// Taking in what was reported, and deciding what follows.
+    /// Handling reports, and deciding what follows.
     Decide,
-    /// Storing it.
+    /// Storing the changes.
     Commit,
-    /// Beginning what was decided.
+    /// Starting the actions.
     Apply,
 }
 
 impl PassPart {
-    /// The word for it.
+    /// The label value.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -96,23 +90,23 @@ impl PassPart {
     }
 }
 
-/// What the engine wants of an executor.
+/// An executor call of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
-    /// To start a job.
+    /// Start a job.
     Submit,
-    /// To take up a job of an earlier server.
+    /// Restore a job of an earlier server.
     Adopt,
-    /// To give a job workers, or to take some.
+    /// Scale a job.
     Scale,
-    /// To give workers that run more memory.
+    /// Give running workers more memory.
     Grow,
-    /// To stop a job.
+    /// Stop a job.
     Cancel,
 }
 
 impl Call {
-    /// The word for it.
+    /// The label value.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -127,12 +121,12 @@ impl Call {
 
 static HOOK: OnceLock<fn(&Measure<'_>)> = OnceLock::new();
 
-/// Installs the hook that is told everything from now on. The first call wins.
+/// Installs the hook that receives all events from now on. The first call wins.
 pub fn install(hook: fn(&Measure<'_>)) {
     let _ = HOOK.set(hook);
 }
 
-/// Tells of something that was done.
+/// Reports an event.
 #[inline]
 pub fn tell(measure: &Measure<'_>) {
     if let Some(hook) = HOOK.get() {

@@ -1,4 +1,4 @@
-//! The registry of models: what a program says of a model that it made, and what is kept of it.
+//! The model registry: what a program reports of a model that it produced, and what is stored.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use crate::JsonMap;
 use crate::clock::Timestamp;
 use crate::ids::{AttemptKey, is_label};
 
-/// The longest text of a field, in bytes.
+/// Maximum length of a text field, in bytes.
 const LONGEST_TEXT: usize = 4096;
-/// The longest path, in bytes: it is part of a key, which databases bound.
+/// Maximum length of a path, in bytes: it is part of a key, which databases limit.
 const LONGEST_PATH: usize = 1024;
-/// Metrics, parameters and data of one version, at most.
+/// Maximum number of metrics, parameters and data of one version.
 const MOST: usize = 200;
-/// All that is said of one version, in bytes.
+/// Maximum size of one version's metadata, in bytes.
 const LARGEST: usize = 64 << 10;
 
-/// What a program says of a model that it made, as a line in `CUBELOOM_OUTPUTS`. It becomes a version when the attempt has
+/// A model that a program reports, as a line in `CUBELOOM_OUTPUTS`. It becomes a version once the attempt has
 /// succeeded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReportedModel {
     /// The model's name: lower-case letters, digits and `-`.
     pub name: String,
-    /// The folder that it lies in, below the project's workspace.
+    /// Its folder, below the project's workspace.
     pub path: String,
     /// File format: `onnx`, `pytorch`, ...
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -44,19 +44,19 @@ pub struct ReportedModel {
     /// Training data: paths, URLs, digests.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub data: Vec<String>,
-    /// What people should know about it.
+    /// Description for users.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub description: String,
-    /// The alias that this version gets.
+    /// The alias to assign to this version.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alias: Option<String>,
 }
 
 impl ReportedModel {
-    /// What is wrong with it, as a clause.
+    /// Validates it.
     ///
     /// # Errors
-    /// The first thing that is.
+    /// The first problem, as a clause.
     pub fn check(&self) -> Result<(), &'static str> {
         if !is_label(&self.name) {
             return Err("its name is no DNS label: lower-case letters, digits and `-`, at most 63");
@@ -86,98 +86,86 @@ impl ReportedModel {
     }
 }
 
-/// What an alias may be like, for people.
+/// The rules for an alias, for users.
 pub const NO_ALIAS: &str = "an alias is lower-case letters, digits and `-`, at most 63, with a letter first";
 
-/// Whether something may be an alias: it is never taken for a version's number.
+/// Whether a text is a valid alias: it cannot be confused with a version number.
 #[must_use]
 pub fn is_alias(text: &str) -> bool {
     is_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
-/// Whether a path is relative and leads nowhere else.
+/// Whether a path is relative and stays below its base.
 fn is_below(path: &str) -> bool {
     !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | "..")) && !path.contains('\0')
 }
 
-/// A model that an attempt made: a version, but for its number, which the database gives.
+/// A model that an attempt produced: a version without its number, which the database assigns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewModelVersion {
-    /// Project.
     pub project: String,
-    /// What the program said.
+    /// The program's report.
     pub reported: ReportedModel,
-    /// Where it comes from.
+    /// Its provenance.
     pub origin: Origin,
-    /// Registration time.
     pub created_at: Timestamp,
 }
 
-/// Where a version comes from.
+/// Provenance of a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The attempt that made it.
+    /// The attempt that produced it.
     pub attempt: AttemptKey,
     /// The pipeline of its run.
     pub pipeline: String,
-    /// The pipeline's version, when it is a stored one.
+    /// The pipeline's version, if it is stored.
     pub pipeline_version: Option<u32>,
-    /// The digest of the pipeline's folder, when it has one.
+    /// The digest of the pipeline's folder, if it has one.
     pub code: Option<String>,
     /// User who started the run or last resumed it.
     pub user: String,
 }
 
-/// A version of a model; it never changes.
+/// An immutable version of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelVersion {
     /// Version number, starting at 1. A number is never reused, even after its version is deleted.
     pub version: u32,
-    /// The rest.
     pub made: NewModelVersion,
 }
 
 /// A model, without its versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
-    /// Project.
     pub project: String,
-    /// Name.
     pub name: String,
-    /// Description.
     pub description: String,
     /// Version that each alias refers to.
     pub aliases: BTreeMap<String, u32>,
-    /// Creation time.
     pub created_at: Timestamp,
-    /// When its last version was registered, or it was changed.
+    /// When its last version was registered, or it was last changed.
     pub updated_at: Timestamp,
     /// Revision number, incremented on each change.
     pub revision: u64,
 }
 
-/// A version that an argument asks for: `digits`, `digits@production` or `digits/3`.
+/// A model reference in an argument: `digits`, `digits@production` or `digits/3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted<'t> {
-    /// Model.
     pub model: &'t str,
-    /// Which of its versions.
     pub which: Which<'t>,
 }
 
-/// Which version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which<'t> {
-    /// The newest.
     Newest,
-    /// The one that an alias stands for.
+    /// The one that an alias refers to.
     Alias(&'t str),
-    /// This one.
     Version(u32),
 }
 
 impl<'t> Wanted<'t> {
-    /// Reads an argument. `None`: it is a path.
+    /// Parses an argument. `None` means that it is a path.
     #[must_use]
     pub fn read(text: &'t str) -> Option<Self> {
         let wanted = if let Some((model, alias)) = text.split_once('@') {
@@ -195,12 +183,12 @@ impl<'t> Wanted<'t> {
     }
 }
 
-/// The versions of a model that plans may use, by number, each with its path below the workspace.
+/// The versions of a model that plans may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usable {
     /// Version that each alias refers to.
     pub aliases: BTreeMap<String, u32>,
-    /// Where each version lies.
+    /// Path of each version, below the workspace.
     pub paths: BTreeMap<u32, String>,
 }
 

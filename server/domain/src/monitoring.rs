@@ -1,4 +1,4 @@
-//! What nodes and their GPUs do, whatever it was read from. What nobody measures is absent, never zero.
+//! Metrics of nodes and their GPUs, from any source. Unmeasured values are absent, never zero.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 
-/// Where a cluster's measurements are, beside what the cluster itself tells.
+/// Source of a cluster's metrics, besides the cluster itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MonitoringSettings {
-    /// Prometheus, or what speaks like it: `http://prometheus.monitoring:9090`.
+    /// URL of Prometheus or a compatible server: `http://prometheus.monitoring:9090`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prometheus: Option<String>,
-    /// The name that goes with the password that Prometheus wants; without one, what is kept for it is a bearer token.
+    /// The user name for Prometheus' password. Without it, the stored secret is a bearer token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Labels that all series of this cluster have there, where one Prometheus holds those of several clusters.
+    /// Labels of this cluster's series, if one Prometheus has those of several clusters.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
     /// URL of a Grafana page about the cluster.
@@ -24,40 +24,39 @@ pub struct MonitoringSettings {
     pub grafana: Option<String>,
 }
 
-/// One look at a cluster.
+/// One reading of a cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     /// When it was taken, by the server's clock.
     pub at: Timestamp,
     /// The nodes, by name.
     pub nodes: BTreeMap<String, NodeReading>,
-    /// What pods of ours use, by name.
+    /// Usage of our pods, by name.
     pub pods: BTreeMap<String, PodReading>,
     /// Data that could not be read or is unreliable, one message each.
     pub problems: Vec<String>,
 }
 
-/// What one node has, has promised, and does.
+/// Capacity, requests and usage of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeReading {
     /// CPU, in cores.
     pub cpu: Levels,
     /// Memory, in bytes.
     pub memory: Levels,
-    /// The share of time in which something there waited for storage, from 0 to 1.
+    /// Share of time in which something there waited for storage, from 0 to 1.
     pub io_wait: Option<f64>,
-    /// GPUs. Their use is the sum of their cards' use.
+    /// GPUs. Their use is the sum of the single GPUs' use.
     pub gpus: Levels,
-    /// The cards, by UUID.
+    /// GPUs, by UUID.
     pub cards: BTreeMap<String, CardReading>,
-    /// Links between its cards, where they are known.
+    /// Links between its GPUs, if known.
     pub links: Vec<CardLinks>,
 }
 
 /// Capacity, requests and usage of a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Levels {
-    /// Capacity.
     pub capacity: Option<f64>,
     /// Amount requested by the workloads that run there.
     pub requested: Option<f64>,
@@ -65,33 +64,33 @@ pub struct Levels {
     pub used: Option<f64>,
 }
 
-/// NVLinks between two cards of a node.
+/// NVLinks between two GPUs of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardLinks {
     /// UUID of one GPU.
     pub from: String,
     /// UUID of the other GPU.
     pub to: String,
-    /// How many links join them.
+    /// Number of links between them.
     pub count: u32,
 }
 
-/// What one card does.
+/// Usage of a GPU.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CardReading {
     /// Index on its node.
     pub index: Option<u32>,
-    /// Its product name; empty where it is not told.
+    /// Product name. Empty if unknown.
     pub model: String,
-    /// Whether it is told of now. One that was there within the last hour and is not any more stays, with nothing measured.
+    /// Whether it reports now. A GPU that reported within the last hour stays listed, without values.
     pub present: bool,
-    /// The share of time in which something ran on it, from 0 to 1.
+    /// Share of time in which something ran on it, from 0 to 1.
     pub usage: Option<f64>,
     /// The same, as the mean of the last 15 minutes.
     pub recent_usage: Option<f64>,
-    /// The share of time in which its tensor cores worked, from 0 to 1.
+    /// Share of time in which its tensor cores were busy, from 0 to 1.
     pub tensor: Option<f64>,
-    /// Used memory, in bytes. Frameworks reserve it: it says nothing about use.
+    /// Used memory, in bytes. Frameworks reserve it, so it does not indicate use.
     pub memory_used: Option<f64>,
     /// GPU memory, in bytes.
     pub memory_total: Option<f64>,
@@ -101,35 +100,35 @@ pub struct CardReading {
     pub power: Option<f64>,
     /// Power limit, in watts.
     pub power_limit: Option<f64>,
-    /// What goes through its NVLinks in both directions, in bytes a second.
+    /// NVLink traffic in both directions, in bytes per second.
     pub nvlink: Option<f64>,
-    /// The last XID error that the driver reported; absent where there was none.
+    /// The last XID error that the driver reported. `None` without errors.
     pub xid: Option<u32>,
-    /// The pods that hold it, by name.
+    /// Names of the pods that it is allocated to.
     pub pods: Vec<String>,
 }
 
-/// What a pod uses.
+/// Usage of a pod.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PodReading {
     /// In cores.
     pub cpu: Option<f64>,
-    /// In bytes, without what the kernel may take back.
+    /// In bytes, without memory that the kernel can reclaim.
     pub memory: Option<f64>,
 }
 
-/// A card's values over time.
+/// A GPU's values over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CardHistory {
-    /// The moment of the first value, in seconds since the epoch.
+    /// Time of the first value, in seconds since the epoch.
     pub start: f64,
     /// Interval between two values, in seconds.
     pub step: f64,
-    /// The values of each measure that there is.
+    /// The values of each available metric.
     pub series: BTreeMap<CardMeasure, Vec<Option<f64>>>,
 }
 
-/// What is measured of a card over time.
+/// A metric of a GPU over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CardMeasure {
     /// From 0 to 1.
@@ -142,18 +141,17 @@ pub enum CardMeasure {
     Temperature,
     /// Power draw, in watts.
     Power,
-    /// In bytes a second.
+    /// In bytes per second.
     Nvlink,
-    /// The use of all CPU cores of its node, from 0 to 1.
+    /// Use of all CPUs of its node, from 0 to 1.
     NodeCpu,
-    /// What the pods that hold it use, in cores.
+    /// CPU usage of the pods that it is allocated to, in cores.
     HolderCpu,
-    /// The share of time in which something of the pods that hold it, or else of its node, waited for storage, from 0 to 1.
+    /// Share of time in which its pods, or else its node, waited for storage, from 0 to 1.
     IoWait,
 }
 
 impl CardMeasure {
-    /// All items.
     pub const ALL: [Self; 9] = [
         Self::Usage,
         Self::Tensor,
@@ -166,7 +164,7 @@ impl CardMeasure {
         Self::IoWait,
     ];
 
-    /// The word for it.
+    /// The public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -183,11 +181,11 @@ impl CardMeasure {
     }
 }
 
-/// XIDs that a program's own mistake brings about, as NVIDIA's device plugin counts them (`ignoredXids` of its
-/// `internal/rm/health.go`): exceptions, page faults, what is cleaned up after a program was ended, timeouts of its own.
+/// XIDs caused by program errors, as listed by NVIDIA's device plugin (`ignoredXids` of its
+/// `internal/rm/health.go`): exceptions, page faults, cleanup after a program ended, timeouts of programs.
 const XIDS_OF_PROGRAMS: [u32; 6] = [13, 31, 43, 45, 68, 109];
 
-/// Whether an XID error tells of the card, and not of a mistake in a program.
+/// Whether an XID error indicates a fault of the GPU, and not of a program.
 #[must_use]
 pub fn is_of_the_card(xid: u32) -> bool {
     !XIDS_OF_PROGRAMS.contains(&xid)

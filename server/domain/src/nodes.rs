@@ -1,4 +1,4 @@
-//! Nodes that are set aside: no job goes there until somebody takes them back.
+//! Cordoned nodes: no job goes there until they are uncordoned.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,34 +14,28 @@ use crate::state::AttemptState;
 /// A node of a cluster, by their names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodeName {
-    /// Cluster.
     pub cluster: String,
-    /// The node.
     pub node: String,
 }
 
-/// An attempt that failed through its node: it lost a GPU, or the node itself, or its worker there failed the tests
-/// before the program began.
+/// An attempt that failed through its node: it lost a GPU, or the node itself, or its worker there failed its
+/// preflight test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeFailure {
-    /// The node.
     #[serde(flatten)]
     pub of: NodeName,
-    /// Attempt.
     pub attempt: AttemptKey,
-    /// When it was made.
+    /// When it was created.
     pub began: Timestamp,
-    /// End time.
     pub at: Timestamp,
-    /// Description of the failure.
     pub message: String,
-    /// Whether a test of its workers has shown that it is the node: one such failure is enough.
+    /// Whether a preflight test has shown that the node is at fault: one such failure is enough.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub sure: bool,
 }
 
 impl NodeFailure {
-    /// The failure of an attempt that ended so; `None` of every other one.
+    /// The node failure of an attempt. `None` for every other end.
     #[must_use]
     pub fn of(record: &AttemptRecord) -> Option<Self> {
         let AttemptState::Ended { ended_at, outcome: Outcome::Failed(failure), .. } = &record.state else {
@@ -65,11 +59,8 @@ impl NodeFailure {
 /// A cordoned node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeAside {
-    /// The node.
     pub of: NodeName,
-    /// Start time.
     pub since: Timestamp,
-    /// Reason.
     pub why: AsideReason,
 }
 
@@ -79,12 +70,11 @@ pub struct NodeAside {
 pub enum AsideReason {
     /// Attempts failed through it.
     Failures {
-        /// They, the newest last.
+        /// Newest last.
         failures: Vec<NodeFailure>,
     },
-    /// A person said so.
+    /// A user cordoned it.
     Person {
-        /// Who.
         user: String,
         /// Note by the user.
         note: String,
@@ -92,7 +82,7 @@ pub enum AsideReason {
 }
 
 impl NodeAside {
-    /// That it is, and why, as a sentence.
+    /// A sentence that it is cordoned, and why.
     #[must_use]
     pub fn sentence(&self) -> String {
         let NodeName { cluster, node } = &self.of;
@@ -101,7 +91,7 @@ impl NodeAside {
 }
 
 impl AsideReason {
-    /// It, in a sentence.
+    /// The reason as a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         match self {
@@ -117,14 +107,14 @@ impl AsideReason {
     }
 }
 
-/// When nodes are set aside.
+/// When nodes are cordoned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRule {
-    /// After how many failures through a node; 0: never.
+    /// After this many failures through a node. 0 means never.
     pub failures: usize,
-    /// Within how long these have come.
+    /// Within this time.
     pub within: Duration,
-    /// After how long it is offered to take a node back.
+    /// Uncordoning is offered after this time.
     pub offer_after: Duration,
 }
 
@@ -138,26 +128,26 @@ impl Default for NodeRule {
     }
 }
 
-/// One in so many nodes of a cluster is set aside by the rule at most, and one in any case that leaves another: where more
-/// fail, it is not for the nodes.
+/// At most one in this many nodes of a cluster is cordoned automatically, and always one if another
+/// remains. If more nodes fail, the nodes are not the cause.
 const ONE_IN: usize = 4;
-/// So many failures are told as the reason, the newest.
+/// Maximum number of failures listed as the reason: the newest ones.
 const TOLD: usize = 10;
-/// How far the clocks of a server and of a cluster may be apart.
+/// Maximum clock difference between a server and a cluster.
 const APART: Duration = Duration::from_secs(5);
 
-/// How many nodes a cluster has.
+/// Number of nodes of a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeCount {
-    /// That take jobs.
+    /// Nodes that accept jobs.
     pub usable: usize,
-    /// That are there, and set aside.
+    /// Cordoned nodes.
     pub aside: usize,
 }
 
 impl NodeRule {
-    /// The nodes that are to be set aside now, by what failed lately. `aside` are those that are already, `nodes` says how
-    /// many each cluster has.
+    /// The nodes to cordon now, given the recent failures. `aside` are the cordoned ones, and `nodes` has the
+    /// number of nodes of each cluster.
     #[must_use]
     pub fn judge(
         &self,
@@ -196,14 +186,15 @@ impl NodeRule {
         found
     }
 
-    /// Whether it is offered to take a node back: nothing is known of it for as long.
+    /// Whether uncordoning is offered: the node has had no failure for that time.
     #[must_use]
     pub fn offers(&self, aside: &NodeAside, now: Timestamp) -> bool {
         now.since(aside.since) >= self.offer_after
     }
 }
 
-/// The failures of attempts that began when the one before had failed: what a node's restart ends at one stroke counts once.
+/// Failures of attempts that began after the previous failure: attempts that end together with a node's
+/// restart count once.
 fn one_after_another(mut failures: Vec<&NodeFailure>) -> Vec<&NodeFailure> {
     failures.sort_by_key(|failure| failure.at);
     let mut counted: Vec<&NodeFailure> = Vec::new();

@@ -1,4 +1,4 @@
-//! How an attempt ended, and which worker was the first cause.
+//! How an attempt ended, and which worker caused it.
 
 use std::fmt;
 
@@ -9,31 +9,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum Outcome {
-    /// As it should.
     Succeeded,
-    /// Otherwise.
     Failed(Failure),
-    /// It was stopped because somebody wanted it.
+    /// A user cancelled it.
     Cancelled,
 }
 
 /// Why an attempt failed: the first cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind of failure.
     pub kind: FailureKind,
-    /// A sentence for the person.
+    /// A sentence for the user.
     pub message: String,
-    /// The worker that failed first, when it was one.
+    /// The worker that failed first. `None` if no single worker caused it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub worker: Option<WorkerName>,
-    /// The node that it ran on, where the cluster has more than one.
+    /// Its node, on a cluster with several.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub node: Option<Box<str>>,
-    /// Exit code.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub exit_code: Option<i32>,
-    /// Signal that terminated it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub signal: Option<i32>,
     /// Last lines of its output.
@@ -42,7 +37,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure that no single worker caused.
+    /// A failure without a causing worker.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -64,9 +59,9 @@ pub enum FailureKind {
     Exit,
     /// A signal ended the program.
     Signal,
-    /// It used more memory than it had.
+    /// It was OOM killed.
     OutOfMemory,
-    /// It wrote more than its folder may hold.
+    /// It exceeded the disk limit of its folder.
     DiskLimit,
     /// It took longer than its timeout.
     Timeout,
@@ -74,21 +69,21 @@ pub enum FailureKind {
     SetupFailed,
     /// It could not be started at all.
     CouldNotStart,
-    /// It ended well without an output that it had to write.
+    /// It succeeded without writing a required output.
     MissingOutput,
-    /// Nobody knows how it ended.
+    /// Its outcome is unknown.
     Lost,
-    /// Its place was needed for another job.
+    /// It was preempted by another job.
     Preempted,
-    /// It hung, and was stopped for it.
+    /// It hung, and was stopped.
     Hung,
-    /// A worker of it failed the tests before its program was to begin.
+    /// A worker failed its preflight test.
     Preflight,
     /// An expression of the task could not be evaluated.
     Expression,
-    /// A person said no.
+    /// A user rejected it.
     Rejected,
-    /// The run that it was, of another pipeline, did not succeed.
+    /// The run of another pipeline that it started did not succeed.
     Run,
 }
 
@@ -114,10 +109,9 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// A worker of a job: its role and its index in it.
+/// A worker of a job: its role, and its index in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkerName {
-    /// Role.
     pub role: String,
     /// The index in the role, from 0.
     pub index: u32,

@@ -1,4 +1,4 @@
-//! At which pace programs report their steps: what is known of an attempt's work while it runs, and after.
+//! Step progress: what is known of an attempt's steps while it runs, and afterwards.
 
 use std::time::Duration;
 
@@ -12,56 +12,53 @@ use crate::quantity::is_zero;
 /// A step, and when its end was reported.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Time.
     pub at: Timestamp,
-    /// How far the program was.
+    /// The step.
     pub step: f64,
 }
 
-/// What the workers of an attempt reported of their steps, all together. The lowest rank that reports speaks for the job.
+/// Step reports of an attempt's workers, combined. The lowest rank that reports represents the job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pace {
-    /// The first report.
     pub first: Mark,
-    /// The last one that told of another step than the one before.
+    /// The last report with a new step.
     pub last: Mark,
-    /// How many gaps between two reports there were.
+    /// Number of gaps between two reports.
     pub gaps: u32,
     /// The longest of them, of any rank, in microseconds.
     pub longest: u64,
-    /// How long checkpoints were written after the first report, in microseconds, as far as the program says.
+    /// Time for writing checkpoints after the first report, in microseconds, as reported by the program.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub saving: u64,
-    /// How long the program took to take up an earlier checkpoint, in microseconds, as far as it says.
+    /// Time for restoring a checkpoint, in microseconds, as reported by the program.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub restoring: u64,
-    /// The rank that has reported no step for the longest time, of those that report and have more to do.
+    /// The rank that has reported no step for the longest time, among those that report and have steps left.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub behind: Option<Behind>,
-    /// What earlier attempts at the instance showed.
+    /// What earlier attempts of the instance showed.
     #[serde(default)]
     pub known: Known,
 }
 
-/// A rank whose last report is the oldest.
+/// The rank with the oldest report.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Behind {
-    /// The rank.
     pub rank: u32,
-    /// When the server last heard of another step of it. No worker's clock says this: they may be wrong.
+    /// When the server last received a new step of it. Workers' clocks may be wrong, so they are not used.
     pub since: Timestamp,
-    /// How far it was then.
+    /// Its step then.
     #[serde(default)]
     pub step: f64,
-    /// Whether the server did not hear of it as it came, but read it when it took the attempt up: it is as old as `since`, or
+    /// Whether the server read the report later, when it restored the attempt: it is as old as `since`, or
     /// older.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub read_later: bool,
 }
 
 impl Pace {
-    /// What all ranks reported together, in their order, each with whether its worker has ended. `None` before any has
-    /// reported.
+    /// Combines the reports of all ranks, in order, each with whether its worker has ended. `None` before the
+    /// first report.
     pub fn of<'g>(ranks: impl Iterator<Item = (&'g Gait, bool)> + Clone) -> Option<Self> {
         let (leader, first, last) =
             ranks.clone().find_map(|(gait, _)| Some((gait, gait.first?, gait.last?)))?;
@@ -83,13 +80,13 @@ impl Pace {
         })
     }
 
-    /// The same, with what was known before. A server that takes an attempt up reads its reports again: those that do not say
-    /// when they were written have the moment of reading then.
+    /// Merges this with what was known before. A server that restores an attempt reads its reports again:
+    /// those without a time get the time of reading.
     #[must_use]
     pub fn after(self, earlier: &Self) -> Self {
         let first = if earlier.first.at < self.first.at { earlier.first } else { self.first };
         let behind = self.behind.map(|behind| match earlier.behind {
-            // It has come no further since the earlier server heard of it.
+            // It has made no progress since the earlier server received its report.
             Some(known) if behind.read_later && known.rank == behind.rank && known.step >= behind.step => {
                 Behind { since: known.since.min(behind.since), ..behind }
             }
@@ -106,17 +103,17 @@ impl Pace {
     }
 }
 
-/// What one rank reported of its steps.
+/// Step reports of one rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gait {
     first: Option<Mark>,
     last: Option<Mark>,
-    /// Since when it has been quiet: when the server heard of the last one, or when it went on after a rest. `None` before it has
-    /// reported one since it began.
+    /// Since when it has been quiet: the time of its last report, or of its resumption. `None` before its
+    /// first report since it began.
     heard: Option<Timestamp>,
-    /// Whether that was read later than it was said.
+    /// Whether that report was read later.
     read_later: bool,
-    /// Whether the next report closes no gap: it did not run in between.
+    /// Whether the next report closes no gap, because it did not run in between.
     is_fresh: bool,
     total: Option<f64>,
     gaps: u32,
@@ -126,13 +123,13 @@ pub struct Gait {
 }
 
 impl Gait {
-    /// It said how far it is, at a moment by its own clock, and the server heard of it at one by the server's. One that says the
-    /// same again has come no further. Moments never go back.
+    /// Records a step, with its time by the worker's clock and by the server's. A repeated step is no
+    /// progress. Times never go back.
     pub fn step(&mut self, progress: Progress, said: Timestamp, heard: Timestamp) {
         self.step_read(progress, said, heard, false);
     }
 
-    /// The same; `read_later` where the server did not hear of it as it came.
+    /// The same; `read_later` means that the server did not receive it when it was written.
     pub fn step_read(&mut self, progress: Progress, said: Timestamp, heard: Timestamp, read_later: bool) {
         let at = self.last.map_or(said, |last| said.max(last.at));
         let mark = Mark { at, step: progress.step };
@@ -150,30 +147,31 @@ impl Gait {
         (self.last, self.heard, self.read_later) = (Some(mark), Some(heard), read_later);
     }
 
-    /// Its worker has begun again. As with one that has only just begun, nobody waits for its steps before it reports one.
+    /// Its worker has restarted. As with a new worker, its steps are not awaited before its first report.
     pub fn begin(&mut self) {
         (self.heard, self.is_fresh) = (None, true);
     }
 
-    /// It goes on after a rest, which was no gap.
+    /// It was resumed. The pause is no gap.
     pub fn go_on(&mut self, now: Timestamp) {
         self.heard = self.heard.map(|_| now);
         (self.is_fresh, self.read_later) = (true, false);
     }
 
-    /// It has written a checkpoint, which took this long. What is written before the first step is part of the start.
+    /// It has written a checkpoint, which took this long. Checkpoints before the first step are part of the
+    /// start.
     pub fn saved(&mut self, took: Duration) {
         if self.first.is_some() {
             self.saving = self.saving.saturating_add(took);
         }
     }
 
-    /// It has taken up an earlier checkpoint, which took this long.
+    /// It has restored a checkpoint, which took this long.
     pub fn restored(&mut self, took: Duration) {
         self.restoring = self.restoring.saturating_add(took);
     }
 
-    /// Whether it has said that its last step is done: what it does then has no steps.
+    /// Whether it has completed its last step: the rest of its work has no steps.
     fn is_done(&self) -> bool {
         self.last.zip(self.total).is_some_and(|(last, total)| last.step >= total)
     }
@@ -243,7 +241,7 @@ mod tests {
         rested.go_on(at(5000));
         assert_eq!(behind(&rested), Some(quiet(0, 5000, 2.0)));
         for mut gait in [again, rested] {
-            // It begins where it was, and the step after that closes a gap.
+            // It continues at its last step, and the step after that closes a gap.
             for (second, step) in [(6000, 2.0), (6003, 3.0)] {
                 gait.step(Progress { step, total: None }, at(second), at(second));
                 assert_eq!(behind(&gait), Some(quiet(0, second, step)));

@@ -39,7 +39,7 @@ pub struct Pipeline {
     /// Description.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
-    /// Free labels.
+    /// Free-form labels.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub labels: BTreeMap<String, String>,
     /// What a run can be started with.
@@ -48,25 +48,26 @@ pub struct Pipeline {
     /// Variables of every task.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub env: BTreeMap<String, String>,
-    /// How many of its jobs may run at the same time.
+    /// Maximum number of its jobs that run concurrently.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parallelism: Option<u32>,
-    /// How many of its runs may be active at the same time; others wait.
+    /// Maximum number of its runs that are active concurrently; others wait.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_active_runs: Option<u32>,
     /// A number or the name of a priority class; larger goes first, 0 when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub priority: Option<Priority>,
-    /// Whether its jobs may be preempted for others of a higher priority; true when absent.
+    /// Whether its jobs may be preempted by jobs of a higher priority; true when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub preemptible: Option<bool>,
-    /// When it runs by itself.
+    /// When it runs automatically.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub schedule: Option<Schedule>,
     /// The cluster; the project's default when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cluster: Option<String>,
-    /// Whether CPU and memory of its tasks are chosen from real use, unless they say otherwise; the project's when absent.
+    /// Whether CPU and memory of its tasks are right-sized by usage, unless they say otherwise; the project's
+    /// setting when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sizing: Option<SizingMode>,
     /// How its tasks are placed, unless they say otherwise.
@@ -74,7 +75,7 @@ pub struct Pipeline {
     pub placement: Option<Placement>,
     /// The tasks.
     pub tasks: Vec<Task>,
-    /// How it is drawn; nothing that runs depends on it.
+    /// Its layout on the canvas, which does not affect runs.
     #[serde(skip_serializing_if = "Canvas::is_empty", default)]
     pub canvas: Canvas,
 }
@@ -123,11 +124,11 @@ pub enum ParameterType {
     Object,
 }
 
-/// Numbers as they stand in a document, by JSON pointer, where JSON writes them in another way: `1e-3` becomes the word of a
-/// command as it is.
+/// Numbers as written in a document, by JSON pointer, if JSON writes them differently: `1e-3` reaches a
+/// command unchanged.
 pub type Written = BTreeMap<String, String>;
 
-// A document may hold 100,000, most of which have few of the fields: the large ones are boxed.
+// A document may have 100,000 tasks, most of them with few of the fields: the large fields are boxed.
 /// One node of a pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -143,23 +144,23 @@ pub struct Task {
     #[serde(skip_serializing_if = "JsonMap::is_empty", default)]
     #[schemars(with = "BTreeMap<String, Value>")]
     pub arguments: JsonMap,
-    /// Numbers of the arguments that JSON writes in another way than the document.
+    /// Numbers of the arguments that JSON writes differently from the document.
     #[serde(skip)]
     #[schemars(skip)]
     pub written: Option<Box<Written>>,
     /// The tasks that come before it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub needs: Vec<String>,
-    /// What each worker gets; over the template's amounts.
+    /// Resources of each worker; override the template's amounts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub resources: Option<Box<ResourceRequest>>,
     /// The same, for single roles.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub role_resources: BTreeMap<String, ResourceRequest>,
-    /// A command that runs once a worker, before the program.
+    /// A command that runs once per worker, before the program.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub setup: Vec<String>,
-    /// Variables; over the pipeline's and the template's.
+    /// Environment variables; override the pipeline's and the template's.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub env: BTreeMap<String, String>,
     /// Secrets, by name.
@@ -171,86 +172,86 @@ pub struct Task {
     /// What happens after a failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub retry: Option<Retry>,
-    /// How long one attempt may run.
+    /// Timeout of one attempt.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout: Option<Span>,
-    /// When an attempt that reports no more steps hangs, and what is done about it.
+    /// When an attempt without new steps counts as hanging, and what happens then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hang: Option<HangRule>,
-    /// Whether its workers are tested before its program begins; over the template's.
+    /// Whether its workers get a preflight test before its program begins; overrides the template's setting.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub preflight: Option<PreflightUse>,
     /// An expression; when it is false the task is skipped.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub when: Option<String>,
-    /// Which ends of the needed tasks let it start.
+    /// Which ends of the upstream tasks let it start.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub trigger: Option<TriggerRule>,
-    /// One instance for each element.
+    /// One instance for each item.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub for_each: Option<Box<ForEach>>,
     /// One instance for each trial of a search.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub search: Option<Box<Search>>,
-    /// Where its workers go; over the pipeline's.
+    /// Placement of its workers; overrides the pipeline's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub placement: Option<Box<Placement>>,
-    /// A number or the name of a priority class; larger goes first; over the pipeline's.
+    /// A number or the name of a priority class; larger goes first; overrides the pipeline's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub priority: Option<Priority>,
-    /// Whether its jobs may be preempted for others of a higher priority; over the pipeline's.
+    /// Whether its jobs may be preempted by jobs of a higher priority; overrides the pipeline's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub preemptible: Option<bool>,
-    /// Named limits that it holds while it runs.
+    /// Concurrency limits that it holds while it runs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub limits: Vec<String>,
-    /// How few and how many workers; over the template's.
+    /// Minimum and maximum number of workers; overrides the template's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub elastic: Option<ElasticRange>,
-    /// Whether CPU and memory are chosen from real use; over the pipeline's.
+    /// Whether CPU and memory are right-sized by usage; overrides the pipeline's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sizing: Option<SizingMode>,
     /// Outputs that the program must have written when it ends; a missing one fails the attempt.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub outputs: Vec<String>,
-    /// Whether the outputs of an equal earlier attempt are taken instead of running.
+    /// Whether the outputs of an equal earlier attempt are reused instead of running.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cache: Option<Cache>,
 }
 
-/// A secret given to a task: `name`, or a mapping that says how.
+/// A secret given to a task: `name`, or a mapping with details.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SecretUse {
-    /// As a variable of the secret's own name, upper-cased, `-` as `_`.
+    /// As an environment variable with the secret's own name, in upper case, with `-` as `_`.
     Name(String),
-    /// As said.
+    /// As specified.
     Detailed {
         /// The secret's name.
         name: String,
-        /// The variable that holds it.
+        /// The environment variable with its value.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         env: Option<String>,
-        /// The file name, in the worker's private folder, that holds it.
+        /// The file with its value, in the worker's private folder.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         file: Option<String>,
     },
 }
 
-/// A volume given to a task: `name`, or a mapping that says where.
+/// A volume given to a task: `name`, or a mapping with details.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum VolumeUse {
     /// Its folder is in `CUBELOOM_VOLUME_<NAME>`.
     Name(String),
-    /// As said.
+    /// As specified.
     Detailed {
         /// The volume's name.
         name: String,
-        /// Where it appears in a container.
+        /// Mount path in a container.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         mount: Option<String>,
-        /// Whether it may only be read.
+        /// Whether it is mounted read-only.
         #[serde(default)]
         read_only: bool,
     },
@@ -260,9 +261,9 @@ pub enum VolumeUse {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Retry {
-    /// How many attempts there are in all, the first included.
+    /// Maximum number of attempts, including the first.
     pub attempts: u32,
-    /// How long to wait before the next.
+    /// Delay before the next attempt.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub backoff: Option<Backoff>,
     /// Which failures are retried; error, out_of_memory, lost and preempted when absent.
@@ -270,23 +271,23 @@ pub struct Retry {
     pub on: Option<Vec<RetryOn>>,
 }
 
-/// When an attempt hangs, and what is done about it.
+/// When an attempt counts as hanging, and what happens then.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HangRule {
     /// A shorter time without a step is never a hang; 10 minutes when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<Span>,
-    /// What is done; mark when absent.
+    /// What happens; mark when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub action: Option<HangAction>,
-    /// How often an instance is started again for it, not counted as attempts; 3 when absent.
+    /// Maximum number of restarts of an instance because of it, not counted as attempts; 3 when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub restarts: Option<u32>,
 }
 
 impl HangRule {
-    /// With what holds where nothing is said.
+    /// The policy, with defaults for absent fields.
     #[must_use]
     pub fn policy(&self) -> HangPolicy {
         let other = HangPolicy::default();
@@ -298,16 +299,16 @@ impl HangRule {
     }
 }
 
-/// A wait that grows.
+/// A growing delay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Backoff {
     /// Before the second attempt.
     pub initial: Span,
-    /// How much longer each time; 2 when absent, at least 1.
+    /// Factor for each further attempt; 2 when absent, at least 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub factor: Option<f64>,
-    /// At the most; one hour when absent.
+    /// Maximum delay; one hour when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max: Option<Span>,
 }
@@ -318,13 +319,13 @@ pub struct Backoff {
 pub enum RetryOn {
     /// The program or its set-up failed, or it could not start.
     Error,
-    /// It used more memory than it had.
+    /// It was OOM killed.
     OutOfMemory,
     /// It took longer than its timeout.
     Timeout,
-    /// Nobody knows how it ended.
+    /// Its outcome is unknown.
     Lost,
-    /// Its place was needed for another job.
+    /// It was preempted by another job.
     Preempted,
 }
 
@@ -335,7 +336,7 @@ impl RetryOn {
         match kind {
             FailureKind::OutOfMemory => Self::OutOfMemory,
             FailureKind::Timeout => Self::Timeout,
-            // A node was bad, not the program.
+            // The node was at fault, not the program.
             FailureKind::Lost | FailureKind::Preflight => Self::Lost,
             FailureKind::Preempted => Self::Preempted,
             FailureKind::Exit
@@ -352,14 +353,14 @@ impl RetryOn {
     }
 }
 
-/// Which ends of the needed tasks let a task start.
+/// Which ends of the upstream tasks let a task start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TriggerRule {
     /// All succeeded.
     #[default]
     AllSuccess,
-    /// All ended, however.
+    /// All ended, in any state.
     AllDone,
     /// All failed.
     AllFailed,
@@ -373,44 +374,44 @@ pub enum TriggerRule {
     NoneFailedMinOneSuccess,
 }
 
-/// One instance for each element of `list`, each combination of `matrix`, or each element that `from` yields.
+/// One instance for each item of `list`, each combination of `matrix`, or each item that `from` yields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForEach {
-    /// Elements, or an expression that yields a list at planning.
+    /// Items, or an expression that yields a list at planning.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub list: Option<Value>,
     /// Every combination of the values of each key.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub matrix: Option<BTreeMap<String, Vec<Value>>>,
-    /// An expression over earlier tasks' outputs that yields a list.
+    /// An expression over upstream tasks' outputs that yields a list.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<String>,
-    /// How many instances may run at the same time.
+    /// Maximum number of instances that run concurrently.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parallelism: Option<u32>,
 }
 
-/// Where workers go.
+/// Placement of workers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Placement {
-    /// Whether different tasks of one run are kept apart.
+    /// Anti-affinity between different tasks of one run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spread: Option<Spread>,
-    /// Apart by what.
+    /// Topology of the anti-affinity.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spread_by: Option<SpreadBy>,
-    /// How the workers of one task lie to each other.
+    /// Placement of one task's workers relative to each other.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub workers: Option<WorkerPlacement>,
     /// The node group.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub node_group: Option<String>,
-    /// Labels that a node must have.
+    /// Required node labels.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub selector: BTreeMap<String, String>,
-    /// Taints that are tolerated.
+    /// Tolerated taints.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub tolerations: Vec<Toleration>,
     /// Whether workers use the node's own network.
@@ -418,19 +419,19 @@ pub struct Placement {
     pub host_network: Option<bool>,
 }
 
-/// Whether different tasks of one run are kept apart.
+/// Anti-affinity between different tasks of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spread {
-    /// Where it is possible.
+    /// If possible.
     Preferred,
     /// Always; a task may wait for others of its run to end.
     Required,
-    /// No.
+    /// Off.
     None,
 }
 
-/// What tasks are kept apart by.
+/// Topology of the anti-affinity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SpreadBy {
@@ -440,7 +441,7 @@ pub enum SpreadBy {
     Zone,
 }
 
-/// How the workers of one task lie to each other.
+/// Placement of one task's workers relative to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerPlacement {
@@ -450,7 +451,7 @@ pub enum WorkerPlacement {
     Spread,
 }
 
-/// A taint that is tolerated, as Kubernetes writes it.
+/// A tolerated taint, in Kubernetes' format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Toleration {
@@ -464,13 +465,13 @@ pub struct Toleration {
     pub effect: Option<String>,
 }
 
-/// How few and how many workers a job can use.
+/// Minimum and maximum number of workers of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ElasticRange {
-    /// Fewer cannot work.
+    /// The minimum; with fewer it cannot run.
     pub min: u32,
-    /// More are not used.
+    /// The maximum; more are not used.
     pub max: u32,
 }
 
@@ -482,9 +483,9 @@ pub enum Cache {
     Enabled(bool),
     /// On, with files outside the pipeline's folder whose content counts too.
     Detailed {
-        /// Paths or globs; an expression may stand in them.
+        /// Paths or globs; may contain expressions.
         inputs: Vec<String>,
-        /// How long a result may be reused; for ever when absent.
+        /// Maximum age of a reused result; unlimited when absent.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         max_age: Option<Span>,
     },

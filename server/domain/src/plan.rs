@@ -1,8 +1,8 @@
 //! The RunPlan: what a run will do, with everything resolved that can be known before it starts.
 //!
 //! It is immutable once stored, and leaves the engine no meaningful choice. Only arguments, env, `when` and
-//! `for_each` may still hold expressions, namely those that read outputs of earlier tasks or the element of
-//! `for_each`; they are kept as their source ([`Late::Source`]) and evaluated once, when the task is ready.
+//! `for_each` may still contain expressions: those that read outputs of upstream tasks, or the item of
+//! `for_each`. They are stored as their source ([`Late::Source`]) and evaluated once, when the task is ready.
 
 use std::collections::BTreeMap;
 
@@ -23,21 +23,19 @@ use crate::resources::Resources;
 use crate::search::PlannedSearch;
 use crate::sizing::{AttemptSizing, Kept};
 
-/// What a run is, as expressions see it (`run.id`, `run.date`, ...) and as workers are told.
+/// Context of a run, as expressions (`run.id`, `run.date`, ...) and workers see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunContext {
-    /// Run.
     pub id: RunId,
-    /// The outermost run, where a task of another run started this one.
+    /// The outermost run, if a task of another run started this one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub root: Option<RunId>,
-    /// The project's name.
     pub project: String,
-    /// Who started it.
+    /// The user who started it.
     pub user: String,
-    /// The moment that the run stands for: its schedule's, or that of its creation.
+    /// The logical date: its schedule's, or the creation time.
     pub date: Timestamp,
-    /// IANA name of the time zone in which `run.date` is: that of its pipeline's schedule; absent: UTC.
+    /// IANA time zone of `run.date`, from the pipeline's schedule. `None` means UTC.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timezone: Option<String>,
     /// SHA-256 of the pipeline's folder as it was when the run was started, if it came with one.
@@ -46,43 +44,40 @@ pub struct RunContext {
 }
 
 impl RunContext {
-    /// The run whose tasks are kept apart together with this one's.
+    /// The run that anti-affinity applies to.
     #[must_use]
     pub fn root(&self) -> &RunId {
         self.root.as_ref().unwrap_or(&self.id)
     }
 }
 
-/// What a run will do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunPlan {
-    /// What the run is.
+    /// Context of the run.
     pub context: RunContext,
-    /// Name of the pipeline.
     pub pipeline: String,
-    /// The values of its parameters.
     pub parameters: JsonMap,
-    /// The cluster that it runs on.
+    /// The target cluster.
     pub cluster: String,
-    /// The place that was chosen for this run alone, instead of its pipeline's.
+    /// The target chosen for this run only, overriding its pipeline's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub place: Option<Pool>,
-    /// How many of its jobs may run at the same time.
+    /// Maximum number of its jobs that run concurrently.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parallelism: Option<u32>,
-    /// How many runs of the pipeline may be active at the same time.
+    /// Maximum number of active runs of the pipeline.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_active_runs: Option<u32>,
-    /// Which part of the pipeline it is, where it is not the whole.
+    /// The chosen part of the pipeline. `None` if it is the complete pipeline.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<PlannedPart>,
-    /// The templates that its tasks use, each once.
+    /// The templates of its tasks, without duplicates.
     pub templates: Vec<PlannedTemplate>,
     /// Tasks, in document order.
     pub tasks: Vec<PlannedTask>,
 }
 
-/// Which tasks of a pipeline a run is asked for.
+/// The tasks of a pipeline that a run was requested for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
@@ -90,13 +85,13 @@ pub enum Choice {
     Only(String),
     /// This task and all tasks downstream of it.
     From(String),
-    /// These tasks, and all tasks downstream of them: what an earlier run has not finished, or what has changed since. All
-    /// others keep the results of that run.
+    /// These tasks, and all tasks downstream of them: what an earlier run has not finished, or what has
+    /// changed since. All others reuse the results of that run.
     Rest(Vec<String>),
 }
 
 impl Choice {
-    /// The tasks that are named.
+    /// The named tasks.
     #[must_use]
     pub fn tasks(&self) -> &[String] {
         match self {
@@ -106,14 +101,13 @@ impl Choice {
     }
 }
 
-/// A run of a part of a pipeline. Its plan has the chosen tasks and all before them, or all tasks if it is the rest of an
-/// earlier run. The results of the other tasks are taken over from an earlier run.
+/// A run of part of a pipeline. Its plan has the chosen tasks and all upstream of them, or all tasks if it
+/// completes an earlier run. The results of the other tasks are reused from an earlier run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedPart {
-    /// What was chosen.
     #[serde(flatten)]
     pub choice: Choice,
-    /// The run that the tasks before were taken over from; none where there are none before.
+    /// The run whose upstream results are reused. `None` without upstream tasks.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub of: Option<RunId>,
     /// Whether that run has a folder, whose files must be in this run's before any task starts.
@@ -124,34 +118,31 @@ pub struct PlannedPart {
 /// A template's part of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedTemplate {
-    /// Name.
     pub name: String,
-    /// Its version.
     pub version: String,
     /// SHA-256 of its folder.
     pub digest: String,
-    /// Its folder on the machine that planned.
     pub folder: String,
-    /// Framework.
     pub framework: String,
-    /// The container image; absent where each task has its own.
+    /// The container image. `None` if each task has its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub image: Option<String>,
-    /// The host of its registry, where the project has an account to pull it with.
+    /// The host of the image's registry, if the project has a pull account there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub registry: Option<String>,
-    /// Whether its containers' root file system can be written to.
+    /// Whether its containers' root file system is writable.
     #[serde(skip_serializing_if = "is_default", default)]
     pub writable_root: bool,
-    /// Each worker's command, expressions unrendered.
+    /// Each worker's command, with unevaluated expressions.
     pub command: Vec<String>,
     /// Commands of roles that differ.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub role_commands: BTreeMap<String, Vec<String>>,
-    /// Arguments whose value is a file of the pipeline's folder.
+    /// Arguments with a file of the pipeline's folder as their value.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub path_arguments: Vec<String>,
-    /// The arguments' JSON Schema, kept where a task of it has arguments that are known only when it is ready.
+    /// The arguments' JSON Schema. Kept if any of its tasks has arguments that are known only when it is
+    /// ready.
     #[serde(skip_serializing_if = "Value::is_null", default)]
     pub parameters: Value,
 }
@@ -160,83 +151,77 @@ pub struct PlannedTemplate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Late {
-    /// Known.
     Value(Value),
-    /// The value as written; its strings hold expressions over `tasks` or `item`.
+    /// The value as written; its strings contain expressions over `tasks` or `item`.
     Source(Value),
 }
 
-/// Values by name. A B-tree has room for eleven in each node, and a plan can hold 100,000 tasks of one argument.
+/// Values by name. A B-tree allocates space for eleven entries per node, and a plan can have 100,000 tasks
+/// with one argument.
 pub type LateMap = LiteMap<String, Late>;
 
 /// A task's part of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedTask {
-    /// Name.
     pub name: String,
-    /// Its template, an index into [`RunPlan::templates`].
+    /// Index of its template in [`RunPlan::templates`].
     pub template: u32,
     /// Tasks that it depends on.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub needs: Vec<TaskIx>,
-    /// The tasks, before it though not always directly, whose outputs its expressions read.
+    /// The direct and indirect upstream tasks whose outputs its expressions read.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub reads: Vec<TaskIx>,
-    /// Which ends of its needs let it start.
+    /// Which ends of its upstream tasks let it start.
     #[serde(skip_serializing_if = "is_default", default)]
     pub trigger: TriggerRule,
-    /// An expression that must be true.
+    /// Its condition.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub when: Option<String>,
-    /// Its expansion.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub for_each: Option<PlannedForEach>,
-    /// The arguments, defaults included.
+    /// The arguments, including defaults.
     pub arguments: LateMap,
-    /// The variables of pipeline, template and task together.
+    /// Merged environment variables of pipeline, template and task.
     #[serde(skip_serializing_if = "LateMap::is_empty", default)]
     pub env: LateMap,
-    /// Whether a person does it, and no job: it has no roles then.
+    /// Whether it is an approval, without a job. It has no roles then.
     #[serde(skip_serializing_if = "is_default", default)]
     pub asks: bool,
-    /// Whether it is a run of another pipeline: it has no roles then, either.
+    /// Whether it starts a run of another pipeline. It has no roles then, either.
     #[serde(skip_serializing_if = "is_default", default)]
     pub calls: bool,
-    /// The roles.
     #[serde(deserialize_with = "tight")]
     pub roles: Vec<PlannedRole>,
-    /// The set-up command.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub setup: Vec<String>,
-    /// The Python environment where there are no containers.
+    /// The Python environment, for running without containers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub python: Option<PythonEnvironment>,
-    /// Its own image, where the template takes one from the arguments.
+    /// Its own image, if the template takes one from the arguments.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub image: Option<PlannedImage>,
-    /// When the job has succeeded.
+    /// When the job counts as successful.
     pub success: SuccessRule,
     /// How many workers must start together: all of them, `min` of an elastic job, or 1 without a gang.
     pub gang: u32,
-    /// How few and how many workers of the elastic role.
+    /// Minimum and maximum number of workers of the elastic role.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub elastic: Option<ElasticRange>,
-    /// Secrets.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub secrets: Vec<SecretMount>,
-    /// Volumes.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub volumes: Vec<VolumeMount>,
-    /// What happens after a failure.
+    /// Retry policy.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub retry: Option<RetryPolicy>,
-    /// How long one attempt may run.
+    /// Timeout of one attempt.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout: Option<Span>,
-    /// When one hangs, and what is done about it.
+    /// When an attempt hangs, and what happens then.
     #[serde(skip_serializing_if = "is_default", default)]
     pub hang: HangPolicy,
-    /// How its workers are tested before its program begins, where they are.
+    /// Preflight test of its workers. `None` if they are not tested.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub preflight: Option<PreflightPolicy>,
     /// Larger goes first.
@@ -245,19 +230,19 @@ pub struct PlannedTask {
     /// Whether jobs of a lower priority are preempted for it.
     #[serde(skip_serializing_if = "is_default", default)]
     pub preempts: bool,
-    /// Whether no job of a higher priority preempts it.
+    /// Whether jobs of a higher priority may not preempt it.
     #[serde(skip_serializing_if = "is_default", default)]
     pub protected: bool,
-    /// Named limits that each of its jobs holds while it runs.
+    /// Concurrency limits that each of its jobs holds while it runs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub limits: Vec<String>,
-    /// Where its workers go.
+    /// Placement of its workers.
     #[serde(skip_serializing_if = "is_default", default)]
     pub placement: Placement,
-    /// Whether CPU and memory are chosen from real use; `None`: the project decides.
+    /// Whether CPU and memory are right-sized by usage. `None` means that the project decides.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sizing: Option<SizingMode>,
-    /// Outputs that must have been written.
+    /// Required outputs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub outputs: Vec<String>,
     /// Whether an equal earlier attempt is reused.
@@ -265,22 +250,21 @@ pub struct PlannedTask {
     pub cache: Option<CachePolicy>,
 }
 
-/// A container image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedImage {
-    /// Name.
     pub name: String,
-    /// The host of its registry, where the project has an account to pull it with.
+    /// The host of its registry, if the project has a pull account there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub registry: Option<String>,
 }
 
-/// `serde(skip_serializing_if)` for fields whose default is the common case: plans can hold 100,000 tasks.
+/// `serde(skip_serializing_if)` for fields with a common default: plans can have 100,000 tasks.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A list without room for more: serde makes room for four elements where most tasks have one, of 100,000 tasks 45 MB.
+/// A list without spare capacity. serde reserves space for four elements, but most tasks have one: 45 MB for
+/// 100,000 tasks.
 fn tight<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     Ok(Box::<[T]>::deserialize(deserializer)?.into_vec())
 }
@@ -288,67 +272,66 @@ fn tight<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Res
 /// A role's part of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedRole {
-    /// Name.
     pub name: String,
-    /// How many workers; of an elastic role, `max`.
+    /// Number of workers; of an elastic role, `max`.
     pub replicas: u32,
-    /// What each gets.
+    /// Resources of each.
     pub resources: Resources,
-    /// Which of it sizing leaves alone.
+    /// Amounts that right-sizing does not change.
     #[serde(skip_serializing_if = "is_default", default)]
     pub kept: Kept,
 }
 
-/// One instance for each element.
+/// One instance for each item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedForEach {
-    /// The elements, or the expression that yields them.
+    /// The items, or the expression that yields them.
     pub items: ForEachItems,
-    /// How many instances may run at the same time.
+    /// Maximum number of instances that run concurrently.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parallelism: Option<u32>,
 }
 
-/// The elements of a `for_each`.
+/// The items of a `for_each`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForEachItems {
     /// Known at planning.
     Known(Vec<Value>),
-    /// An expression over outputs of earlier tasks.
+    /// An expression over outputs of upstream tasks.
     Expression(String),
     /// The trials of a search. Their number may grow while they run.
     Search(Box<PlannedSearch>),
 }
 
-/// What happens after a failure, nothing left open.
+/// Retry policy, with all defaults resolved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RetryPolicy {
-    /// Attempts in all.
+    /// Maximum number of attempts.
     pub attempts: u32,
-    /// The wait before the second attempt.
+    /// Delay before the second attempt.
     pub initial: Span,
-    /// How much longer each time.
+    /// Factor for each further attempt.
     pub factor: f64,
-    /// The longest wait.
+    /// Maximum delay.
     pub max: Span,
-    /// Which failures.
+    /// Failures that are retried.
     pub on: Vec<RetryOn>,
 }
 
 /// Whether an equal earlier attempt is reused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CachePolicy {
-    /// Paths or globs whose content counts.
+    /// Paths or globs whose content is part of the key.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub inputs: Vec<String>,
-    /// How old a result may be.
+    /// Maximum age of a result.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_age: Option<Span>,
 }
 
 impl PlannedTask {
-    /// The workers that it needs to start at all: what each of a role gets, and how many. Of the elastic one, the last,
+    /// The workers that it needs to start: each role's resources and count. The elastic one is last, with
     /// `min`.
     pub fn least(&self) -> impl Iterator<Item = (&Resources, u32)> {
         let last = self.roles.len().saturating_sub(1);
@@ -358,7 +341,7 @@ impl PlannedTask {
         })
     }
 
-    /// The same task as an attempt gets it.
+    /// The same task with the resources that an attempt gets.
     #[must_use]
     pub fn sized(&self, sizing: &AttemptSizing) -> Self {
         let mut sized = self.clone();
@@ -366,14 +349,14 @@ impl PlannedTask {
         sized
     }
 
-    /// How many of so many workers are of its elastic role, the last; 0 where none is.
+    /// How many of this many workers are of its elastic role, the last one. 0 without one.
     #[must_use]
     pub fn elastic_of(&self, workers: u32) -> u32 {
         let others: u32 = self.roles.iter().rev().skip(1).map(|role| role.replicas).sum();
         self.elastic.map_or(0, |_| workers.saturating_sub(others))
     }
 
-    /// How many of so many workers are of this role.
+    /// How many of this many workers are of this role.
     #[must_use]
     pub fn workers_of(&self, role: &str, workers: u32) -> u32 {
         match self.roles.iter().position(|one| one.name == role) {
@@ -383,7 +366,7 @@ impl PlannedTask {
         }
     }
 
-    /// The search that its instances are trials of.
+    /// The search with its instances as trials.
     #[must_use]
     pub fn search(&self) -> Option<&PlannedSearch> {
         match self.for_each.as_ref().map(|each| &each.items) {
@@ -394,19 +377,18 @@ impl PlannedTask {
 }
 
 impl RunPlan {
-    /// The task at a position.
+    /// The task at an index.
     #[must_use]
     pub fn task(&self, ix: TaskIx) -> &PlannedTask {
         &self.tasks[ix.index()]
     }
 
-    /// The template of a task.
     #[must_use]
     pub fn template_of(&self, task: &PlannedTask) -> &PlannedTemplate {
         &self.templates[task.template as usize]
     }
 
-    /// The position of the task with this name.
+    /// The index of the task with this name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<TaskIx> {
         self.tasks.iter().position(|task| task.name == name).and_then(|at| u32::try_from(at).ok()).map(TaskIx)

@@ -1,10 +1,10 @@
-//! Pre-flight: before a job's program begins, its workers test their processors, cards, folders and the network between them.
-//! Pure.
+//! Preflight: before a job's program begins, its workers test their CPUs, GPUs, folders and the network
+//! between them. No side effects.
 //!
-//! What is measured is compared with what earlier jobs measured on the same nodes: less than half of their median is little. It is too
-//! little where the job's other workers came to more by far, or where no sound machine comes to so little: nodes of one group may be
-//! of several kinds, and a gang on slower ones fails of nothing. One worker is blamed at a time, the worst: its node is set aside, and
-//! the job starts anew elsewhere.
+//! The measured values are compared with those of earlier jobs on the same nodes: less than half of their
+//! median is low. It is too low if the job's other workers reached far more, or if no healthy machine is that
+//! slow. Nodes of one group may be of several kinds, and a gang on slower ones must not fail. One worker is
+//! blamed at a time, the worst. Its node is cordoned, and the job restarts elsewhere.
 
 use std::time::Duration;
 
@@ -14,26 +14,27 @@ use serde::{Deserialize, Serialize};
 use crate::hang::Known;
 use crate::quantity::Span;
 
-/// So many attempts must have measured a kind before the median of what they did is the norm.
+/// Minimum number of attempts with a measurement before their median is the norm.
 const ENOUGH: usize = 6;
-/// So many of each kind are kept, the newest.
+/// Number of kept measurements of each kind: the newest ones.
 const KEPT: usize = 200;
-/// A value below one part in so many of the norm is too little.
+/// A value below the norm divided by this is too low.
 const PART: f64 = 2.0;
-/// A folder that takes so many times as long as the norm is too slow.
+/// A folder slower than the norm times this is too slow.
 const SLOWER: f64 = 10.0;
-/// But never one that answers within this, in seconds.
+/// A folder that responds within this is never too slow, in seconds.
 const QUICK: f64 = 1.0;
-/// No bound is above these, whatever was measured: programs of tenants report it. In the units of [`Bounds`].
+/// Upper limits of the bounds, because the measurements come from tenants' programs. In the units of
+/// [`Bounds`].
 const CEILINGS: Bounds = Bounds { cpu: 1000.0, memory: 5000.0, card: 300.0, mount: 10.0, network: 1000.0 };
 
-/// That a task's workers are tested, as documents say it.
+/// Preflight test of a task's workers, as documents define it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum PreflightUse {
-    /// Whether they are.
+    /// On or off.
     Enabled(bool),
-    /// They are, so.
+    /// On, with these settings.
     Detailed(PreflightRule),
 }
 
@@ -44,17 +45,18 @@ pub struct PreflightRule {
     /// How long the workers wait for each other; 10 minutes when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wait: Option<Span>,
-    /// How often an instance is started anew because a worker failed, not counted as attempts; 3 when absent.
+    /// Maximum number of restarts of an instance because a worker failed, not counted as attempts; 3 when
+    /// absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub restarts: Option<u32>,
 }
 
-/// The same, complete.
+/// The same, with defaults resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreflightPolicy {
     /// How long the workers wait for each other.
     pub wait: Span,
-    /// How often an instance is started anew because a worker failed.
+    /// Maximum number of restarts of an instance because a worker failed.
     pub restarts: u32,
 }
 
@@ -65,7 +67,7 @@ impl Default for PreflightPolicy {
 }
 
 impl PreflightUse {
-    /// What holds of a task that says this; `None` where its workers are not tested.
+    /// The resolved policy. `None` if workers are not tested.
     #[must_use]
     pub fn policy(&self) -> Option<PreflightPolicy> {
         let other = PreflightPolicy::default();
@@ -79,47 +81,45 @@ impl PreflightUse {
     }
 }
 
-/// What a worker must come to. All but `mount` are the least, that is the most.
+/// Bounds for a worker: minimum values, except for `mount`, which is a maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// What one core hashes (SHA-256), in MB/s of its own time.
+    /// SHA-256 throughput of one core, in MB/s of CPU time.
     pub cpu: f64,
-    /// Memory copy throughput of one core, in MB/s of its own time.
+    /// Memory copy throughput of one core, in MB/s of CPU time.
     pub memory: f64,
-    /// What a card multiplies, in TFLOP/s.
+    /// Matrix multiplication of a GPU, in TFLOP/s.
     pub card: f64,
-    /// How long a folder may take to write, read and delete a small file, in seconds.
+    /// Time to write, read and delete a small file in a folder, in seconds.
     pub mount: f64,
-    /// The network between two workers, in MB/s.
+    /// Network throughput between two workers, in MB/s.
     pub network: f64,
 }
 
 impl Default for Bounds {
-    /// What every machine that is sound comes to: it holds until a norm is known, and who is below both it and the bound fails whatever others
-    /// came to.
+    /// What every healthy machine reaches. It applies until a norm is known. A worker below both it and the
+    /// bound fails, whatever others reached.
     fn default() -> Self {
         Self { cpu: 20.0, memory: 200.0, card: 0.5, mount: 10.0, network: 10.0 }
     }
 }
 
-/// What the test of one worker measured: each value as in [`Bounds`]; `None` where it was not measured.
+/// Measurements of one worker, in the units of [`Bounds`]. `None` if not measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Worker, in the form `<role>-<index>`.
     pub worker: String,
-    /// Processor.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu: Option<f64>,
-    /// Memory.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<f64>,
-    /// The slowest of its cards.
+    /// Its slowest GPU.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub card: Option<f64>,
-    /// The slowest of its folders.
+    /// Its slowest folder.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mount: Option<f64>,
-    /// The median of its peers.
+    /// Median over its peers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub network: Option<f64>,
     /// Problems found, one message each.
@@ -127,42 +127,43 @@ pub struct Measured {
     pub wrong: Vec<String>,
 }
 
-/// The worker that is swapped.
+/// The worker to replace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blamed {
     /// Worker, in the form `<role>-<index>`.
     pub worker: String,
-    /// Why, a sentence.
+    /// The reason, as a sentence.
     pub why: String,
-    /// Whether it is this one: of two workers nobody can say whose network is slow.
+    /// Whether it is certainly this one: of two workers, it is unknown whose network is slow.
     #[serde(default)]
     pub sure: bool,
 }
 
-/// What the test of a job's workers came to.
+/// Result of a job's preflight test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tested {
     /// The workers, in rank order.
     pub workers: Vec<Measured>,
-    /// The worst of them, where one is too bad; the program has not begun then.
+    /// The worst of them, if it is too bad. The program has not begun then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub blamed: Option<Blamed>,
 }
 
-/// The test of an attempt's workers.
+/// Preflight test of an attempt's workers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Preflight {
-    /// What they must come to, by what was known when the attempt was made.
+    /// The bounds, as known when the attempt was created.
     pub bounds: Bounds,
-    /// What earlier attempts at the instance showed.
+    /// What earlier attempts of the instance showed.
     #[serde(default)]
     pub known: Known,
-    /// What it came to; none while it runs, and where nobody could tell.
+    /// The result. `None` while it runs, or if it could not be determined.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tested: Option<Tested>,
 }
 
-/// What the newest tests on nodes of one group measured, a value for each attempt, the newest last, each in the unit of [`Bounds`].
+/// Newest measurements on the nodes of one group, one value per attempt, newest last, each in the unit of
+/// [`Bounds`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Norm {
     cpu: Vec<f64>,
@@ -173,8 +174,8 @@ pub struct Norm {
 }
 
 impl Measured {
-    /// Whether something that it measured is less than what is normal there, or a folder took longer. A gang of slower nodes has only
-    /// such workers.
+    /// Whether any of its values is below the norm there, or a folder is slower. A gang on slower nodes has
+    /// only such workers.
     #[must_use]
     pub fn is_beyond(&self, bounds: &Bounds) -> bool {
         let below = |value: Option<f64>, least: f64| value.is_some_and(|value| value < least);
@@ -186,12 +187,12 @@ impl Measured {
     }
 }
 
-/// One of what a worker measured.
+/// Selects one of a worker's measurements.
 type OfWorker = fn(&Measured) -> Option<f64>;
 
 impl Norm {
-    /// Takes in what the workers of a job measured: their median, so that no job of many workers is the norm alone. One that is
-    /// blamed is not normal, and what is no number is left out.
+    /// Adds the median of a job's workers, so that one large job does not dominate the norm. A blamed worker
+    /// is not normal, and values that are not numbers are skipped.
     pub fn learn(&mut self, tested: &Tested) {
         let blamed = tested.blamed.as_ref().map(|blamed| blamed.worker.as_str());
         let sound = tested.workers.iter().filter(|one| Some(one.worker.as_str()) != blamed);
@@ -210,7 +211,7 @@ impl Norm {
         }
     }
 
-    /// What workers must come to there.
+    /// The bounds for workers there.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         let other = Bounds::default();
@@ -229,7 +230,7 @@ impl Norm {
     }
 }
 
-/// The median, the higher of two.
+/// The median; the higher of the two middle values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

@@ -3,26 +3,25 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The priority of a task as its document has it.
+/// The priority of a task as its document defines it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Priority {
-    /// A number between -1000 and 1000; larger goes first. It preempts nothing.
+    /// A number between -1000 and 1000; larger goes first. It preempts no jobs.
     Number(i32),
     /// The name of a priority class.
     Class(String),
 }
 
-/// A name for a priority, which administrators define.
+/// A named priority, defined by administrators.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PriorityClass {
-    /// The name by which documents refer to it.
     pub name: String,
     /// Between -1000 and 1000; larger goes first.
     pub priority: i32,
     /// Which jobs are preempted for one of this class.
     pub preempts: Preempts,
-    /// What it is for, in one line.
+    /// A one-line description.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
     /// Revision number, incremented on each change.
@@ -41,7 +40,7 @@ pub enum Preempts {
 }
 
 impl Preempts {
-    /// As it is stored and written.
+    /// The stored and written name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -52,7 +51,7 @@ impl Preempts {
 }
 
 impl std::str::FromStr for Preempts {
-    /// The text, which is none of the names.
+    /// The text, which is not a valid name.
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

@@ -1,4 +1,4 @@
-//! What is wrong with a document: a code for programs, a path for the editor, a sentence for the person.
+//! Problems of a document: a code for programs, a path for the editor, a sentence for the user.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// It runs, and probably not as meant.
+    /// It runs, but probably not as intended.
     Warning,
     /// It does not run.
     Error,
 }
 
-/// What kind of mistake it is. The texts are stable: the editor and translations are keyed by them.
+/// Kind of the problem. The texts are stable: the editor and translations use them as keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
@@ -33,15 +33,15 @@ pub enum Code {
     MissingKey,
     /// A value of another type than the one expected.
     WrongType,
-    /// A value outside of what is allowed.
+    /// A value outside of the allowed range.
     InvalidValue,
     /// A name that is not a DNS-1123 label.
     InvalidName,
     /// The same name twice.
     DuplicateName,
-    /// A need that is no task of this pipeline.
+    /// A dependency that is not a task of this pipeline.
     UnknownTask,
-    /// Tasks that need each other.
+    /// Tasks that depend on each other.
     Cycle,
     /// A template that is not installed.
     UnknownTemplate,
@@ -51,17 +51,17 @@ pub enum Code {
     InvalidExpression,
     /// An expression that names something undeclared.
     UndefinedName,
-    /// A task's output is read where only planning values are known, or from a task that is not needed.
+    /// A task's output is read where only planning values are known, or from a task that is not upstream.
     OutputNotAvailable,
-    /// An argument that the template's schema refuses.
+    /// An argument that violates the template's schema.
     InvalidArgument,
     /// A run parameter that is missing, unknown or of the wrong type.
     InvalidParameter,
     /// A schedule that cannot be read.
     InvalidSchedule,
-    /// A secret that this place does not have.
+    /// A secret that does not exist here.
     UnknownSecret,
-    /// A volume that this place does not have.
+    /// A volume that does not exist here.
     UnknownVolume,
     /// A model, or a version of one, that the project does not have.
     UnknownModel,
@@ -77,22 +77,21 @@ pub enum Code {
     MissingSoftware,
     /// Two settings that exclude each other.
     Conflict,
-    /// Something that will probably not do what was meant.
+    /// Something that will probably not work as intended.
     Suspicious,
 }
 
-/// One mistake in a document.
+/// One problem of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
-    /// How bad it is.
     pub severity: Severity,
-    /// What kind it is.
     pub code: Code,
-    /// Where it is, as a JSON pointer (RFC 6901), e.g. `/tasks/3/resources/cpu`; empty for the whole document.
+    /// Its location, as a JSON pointer (RFC 6901), e.g. `/tasks/3/resources/cpu`. Empty for the whole
+    /// document.
     pub path: String,
     /// Message that states the problem and how to fix it.
     pub message: String,
-    /// The line in the text, from 1, where the text is at hand.
+    /// Line in the text, starting at 1, if the text is available.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<u32>,
     /// Column in the line, starting at 1.
@@ -101,7 +100,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem that stops the document.
+    /// A problem that prevents runs.
     pub fn error(code: Code, path: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -113,7 +112,7 @@ impl Problem {
         }
     }
 
-    /// A problem that does not stop it.
+    /// A problem that does not prevent runs.
     pub fn warning(code: Code, path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, path, message) }
     }

@@ -1,4 +1,4 @@
-//! Amounts as people write them: `500m`, `1.5`, `2Gi`, `512M`, `90s`, `1h30m`.
+//! Amounts in human notation: `500m`, `1.5`, `2Gi`, `512M`, `90s`, `1h30m`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Why a text is not an amount; the message says what is expected.
+/// Why a text is not an amount. The message says what is expected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{text}` is not {expected}")]
 pub struct BadQuantity {
@@ -17,7 +17,7 @@ pub struct BadQuantity {
     expected: &'static str,
 }
 
-/// Processing power in thousandths of a core.
+/// CPU in millicores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "Text")]
 pub struct Cpu(pub u64);
@@ -27,7 +27,7 @@ pub struct Cpu(pub u64);
 #[serde(into = "String", try_from = "Text")]
 pub struct Bytes(pub u64);
 
-/// A length of time, to the millisecond.
+/// A duration, to the millisecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "Text")]
 pub struct Span(pub Duration);
@@ -59,10 +59,10 @@ fn split_unit(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// The largest amount that is read: the largest whole number that JSON carries everywhere, 2^53 - 1.
+/// The largest accepted amount: the largest integer that JSON represents everywhere, 2^53 - 1.
 const LARGEST: u64 = (1 << 53) - 1;
 
-/// A decimal number times `scale`, exact, rounded up; `None` when it is none or too large.
+/// A decimal number times `scale`, exact, rounded up. `None` if it is not a number or too large.
 fn decimal_times(number: &str, scale: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() || fraction.len() > 18 {
@@ -95,7 +95,7 @@ impl fmt::Display for Cpu {
     }
 }
 
-/// Units of bytes, largest binary ones first so that they are preferred when written.
+/// Units of bytes, largest binary ones first because they are preferred for output.
 const BYTE_UNITS: [(&str, u64); 11] = [
     ("Pi", 1 << 50),
     ("Ti", 1 << 40),
@@ -214,7 +214,7 @@ as_text!(Cpu, "Cpu", CPU_FORM, r"^[0-9]*\.?[0-9]+m?$");
 as_text!(Bytes, "Bytes", BYTES_FORM, r"^[0-9]*\.?[0-9]+([kKMGTP]?|[KMGTP]i)B?$");
 as_text!(Span, "Span", SPAN_FORM, r"^([0-9]*\.?[0-9]+(ms|s|m|h|d)?)+$");
 
-/// `serde(skip_serializing_if)` for counts that are zero where nothing has happened yet.
+/// `serde(skip_serializing_if)` for counts that are zero by default.
 pub(crate) fn is_zero<N: Default + PartialEq>(count: &N) -> bool {
     *count == N::default()
 }

@@ -1,4 +1,4 @@
-//! Quotas: what each project, and each group of projects, may hold of a pool of machines.
+//! Quotas: what each project, and each group of projects, may use of a pool.
 
 pub mod change;
 pub mod check;
@@ -18,14 +18,14 @@ use thiserror::Error;
 
 use crate::quantity::{BadQuantity, Bytes, Cpu};
 
-/// A pool of machines that quotas are given of: a node group of a cluster, or the whole of it. What a job holds of a node
-/// group, it holds of its cluster, too; its quota is that of the node group.
+/// A pool with quotas: a node group of a cluster, or the whole cluster. Allocations in a node group count in
+/// its cluster, too; their quota is that of the node group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
     /// The cluster's name.
     pub cluster: String,
-    /// The node group's; absent: the whole cluster.
+    /// The node group's name; absent: the whole cluster.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub node_group: Option<String>,
 }
@@ -39,7 +39,7 @@ impl fmt::Display for Pool {
     }
 }
 
-/// Why a text names no pool.
+/// Why a text is not a pool.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` names no pool: write CLUSTER, or CLUSTER/NODE_GROUP")]
 pub struct UnknownPool(String);
@@ -47,7 +47,7 @@ pub struct UnknownPool(String);
 impl FromStr for Pool {
     type Err = UnknownPool;
 
-    /// Reads what `Display` writes.
+    /// Parses the output of `Display`.
     fn from_str(text: &str) -> Result<Self, UnknownPool> {
         let (cluster, node_group) = match text.split_once('/') {
             Some((cluster, group)) => (cluster, Some(group)),
@@ -73,31 +73,30 @@ impl Pool {
         Self::of(&self.cluster)
     }
 
-    /// Whether what is held of `other` is held of this, too.
+    /// Whether allocations in `other` count in this pool, too.
     #[must_use]
     pub fn has(&self, other: &Self) -> bool {
         self == other || self.node_group.is_none() && self.cluster == other.cluster
     }
 }
 
-/// What is counted.
+/// A counted resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resource {
-    /// Processing power, in thousandths of a core.
+    /// CPU, in millicores.
     Cpu,
     /// Memory, in bytes.
     Memory,
     /// Whole GPUs of any type.
     Gpus,
-    /// Whole cards whose product's name has this in it, in any case: what a task asks for as `gpu.type`.
+    /// Whole GPUs whose product name contains this, ignoring case: what a task requests as `gpu.type`.
     GpusOf(String),
-    /// Workers.
     Pods,
-    /// Runs that have a job in the pool.
+    /// Runs with a job in the pool.
     Runs,
 }
 
-/// Why a text names no resource.
+/// Why a text is not a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is none of cpu, memory, gpus, gpus/TYPE, pods, runs")]
 pub struct UnknownResource(String);
@@ -134,7 +133,7 @@ impl fmt::Display for Resource {
 }
 
 impl Resource {
-    /// An amount of it in words: `4` of CPU, `16Gi` of memory, `8` cards.
+    /// An amount as text: `4` for CPU, `16Gi` for memory, `8` for GPUs.
     #[must_use]
     pub fn written(&self, amount: u64) -> String {
         match self {
@@ -144,10 +143,10 @@ impl Resource {
         }
     }
 
-    /// Reads an amount of it as people write it.
+    /// Parses an amount.
     ///
     /// # Errors
-    /// When it is none; the message says what is expected.
+    /// It is not an amount; the message says what is expected.
     pub fn read(&self, text: &str) -> Result<u64, BadAmount> {
         match self {
             Self::Cpu => Ok(text.parse::<Cpu>()?.0),
@@ -160,30 +159,28 @@ impl Resource {
     }
 }
 
-/// Why a text is no amount of a resource.
+/// Why a text is not an amount of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadAmount {
-    /// None of CPU or memory.
+    /// Not an amount of CPU or memory.
     #[error(transparent)]
     Quantity(#[from] BadQuantity),
-    /// No count.
+    /// Not a count.
     #[error("`{0}` is not a whole number from 0 to 4294967295")]
     Count(String),
 }
 
-/// Amounts by resource: `{cpu: 16, memory: 64Gi, gpus: 8, "gpus/H100": 4, pods: 100, runs: 5}`. One that is absent is nothing
-/// in what is guaranteed or held, and no bound in a limit.
+/// Amounts by resource: `{cpu: 16, memory: 64Gi, gpus: 8, "gpus/H100": 4, pods: 100, runs: 5}`. An absent
+/// resource is zero in guarantees and usage, and unlimited in limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Amounts(pub BTreeMap<Resource, u64>);
 
 impl Amounts {
-    /// The amount of a resource, if it has one.
     #[must_use]
     pub fn get(&self, resource: &Resource) -> Option<u64> {
         self.0.get(resource).copied()
     }
 
-    /// Whether it says nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -246,11 +243,11 @@ impl JsonSchema for Amounts {
     }
 }
 
-/// A node of the tree of quotas.
+/// A node of the quota tree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", content = "name", rename_all = "snake_case")]
 pub enum Queue {
-    /// A group of projects, or of such groups.
+    /// A group of projects, or of groups.
     Group(String),
     /// A project.
     Project(String),
@@ -266,17 +263,17 @@ impl Queue {
     }
 }
 
-/// What a queue has of one pool.
+/// A queue's quota of one pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Quota {
     /// Guaranteed amounts. The queue gets what it needs of them, if necessary by reclaiming what others borrowed.
     #[serde(skip_serializing_if = "Amounts::is_empty", default)]
     pub guarantee: Amounts,
-    /// All that it may hold, what is borrowed included; a resource that is absent has no bound.
+    /// Maximum usage, including what is borrowed. An absent resource is unlimited.
     #[serde(skip_serializing_if = "Amounts::is_empty", default)]
     pub limit: Amounts,
-    /// Its share, beside those of its siblings, of what nobody is guaranteed or uses: from 1 to 1,000.
+    /// Its weight among its siblings when unguaranteed or unused capacity is shared: from 1 to 1,000.
     #[serde(default = "Quota::usual_weight")]
     pub weight: u32,
     /// Whether it may borrow beyond its guarantee.
@@ -299,7 +296,7 @@ fn yes() -> bool {
 }
 
 impl Quota {
-    /// The weight of a queue that was given none.
+    /// The default weight.
     #[must_use]
     pub fn usual_weight() -> u32 {
         100
@@ -307,7 +304,7 @@ impl Quota {
 }
 
 impl Default for Quota {
-    /// What a queue has of a pool where nothing was said of it: no guarantee, no limit.
+    /// The default quota of a queue: no guarantee, no limit.
     fn default() -> Self {
         Self {
             guarantee: Amounts::default(),
@@ -321,21 +318,21 @@ impl Default for Quota {
     }
 }
 
-/// A queue with its place in the tree.
+/// A queue with its position in the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueRecord {
-    /// Which.
     pub queue: Queue,
-    /// The group that it is in; none for one at the top.
+    /// Its parent group. `None` for a top-level queue.
     pub parent: Option<String>,
-    /// What it has, by pool; of others it has [`Quota::default`].
+    /// Its quotas by pool. The default is [`Quota::default`].
     #[serde(with = "by_pool")]
     pub quotas: BTreeMap<Pool, Quota>,
-    /// Counts its changes, from 1; 0 for a project of which nothing was said.
+    /// Counts its changes, from 1; 0 for a project without a record.
     pub revision: u64,
 }
 
-/// Quotas by pool as a list, since a pool is no key of a JSON object: `[{"pool": {"cluster": "local"}, "quota": {...}}]`.
+/// Quotas by pool as a list, because a pool cannot be a key of a JSON object:
+/// `[{"pool": {"cluster": "local"}, "quota": {...}}]`.
 pub mod by_pool {
     use super::{BTreeMap, Deserialize, Deserializer, Pool, Quota, Serialize, Serializer};
 
@@ -351,10 +348,10 @@ pub mod by_pool {
         quota: Quota,
     }
 
-    /// Writes them, in the order of the pools.
+    /// Serializes them, in the order of the pools.
     ///
     /// # Errors
-    /// The serializer's.
+    /// Those of the serializer.
     pub fn serialize<S: Serializer>(
         quotas: &BTreeMap<Pool, Quota>,
         serializer: S,
@@ -362,10 +359,10 @@ pub mod by_pool {
         serializer.collect_seq(quotas.iter().map(|(pool, quota)| Written { pool, quota }))
     }
 
-    /// Reads them; of two for one pool the last one counts.
+    /// Deserializes them. Of two quotas for one pool the last one counts.
     ///
     /// # Errors
-    /// When they are no such list.
+    /// It is not such a list.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<BTreeMap<Pool, Quota>, D::Error> {

@@ -1,4 +1,4 @@
-//! What the store keeps, row by row, and what one pass of the engine changes.
+//! Rows of the store, and the changes of one engine cycle.
 
 use std::collections::BTreeMap;
 
@@ -30,148 +30,127 @@ use crate::{Bytes, JsonMap};
 /// A run, without its plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// ID.
     pub id: RunId,
-    /// The project's name.
     pub project: String,
-    /// Name of the pipeline.
     pub pipeline: String,
-    /// Who started it.
+    /// The user who started it.
     pub user: String,
-    /// State.
     pub state: RunState,
     /// Time at which the run was requested.
     pub created_at: Timestamp,
-    /// When its first pass was.
+    /// Time of its first cycle.
     pub started_at: Option<Timestamp>,
     /// When its last task ended.
     pub ended_at: Option<Timestamp>,
-    /// How many tasks its plan has.
+    /// Number of tasks in its plan.
     pub tasks: u32,
-    /// What somebody should know about it, e.g. that its plan could not be read.
+    /// A note for users, e.g. that its plan could not be read.
     pub message: Option<String>,
-    /// The version of the pipeline, when it is a stored one.
+    /// The version of the pipeline, if it is stored.
     #[serde(default)]
     pub version: Option<u32>,
-    /// The parameters as they were given, without the pipeline's own defaults.
+    /// The parameters as given, without the pipeline's defaults.
     #[serde(default)]
     pub parameters: JsonMap,
-    /// Who last wanted it to go on, or parts of it again. From then on it is theirs: their own secrets are what its
-    /// workers get. `None` as long as it runs as its plan says.
+    /// The user who last resumed or reran it. It runs as this user from then on, and its workers get this
+    /// user's secrets. `None` as long as it runs as planned.
     #[serde(default)]
     pub acting: Option<String>,
-    /// The attempt, of a task of another run, that it is.
+    /// The attempt, of a task of another run, that started it.
     #[serde(default)]
     pub parent: Option<AttemptKey>,
-    /// Why there is one, and which moment it stands for.
     #[serde(default)]
     pub cause: Cause,
 }
 
 impl RunRecord {
-    /// User that it runs for.
+    /// The user that it runs as.
     #[must_use]
     pub fn person(&self) -> &str {
         self.acting.as_ref().unwrap_or(&self.user)
     }
 }
 
-/// The elements of a task's `for_each`, stored once, when it becomes ready.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExpansionRecord {
-    /// Run.
     pub run: RunId,
-    /// Task.
     pub task: TaskIx,
-    /// Its elements.
     pub items: Vec<Value>,
 }
 
-/// An instance that no longer waits for what it needs.
+/// An instance whose upstream has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InstanceRecord {
-    /// Run.
     pub run: RunId,
-    /// Task.
     pub task: TaskIx,
-    /// Instance.
     pub instance: InstanceIx,
-    /// State.
     pub state: InstanceState,
-    /// The number of the last attempt; 0 before the first.
+    /// Number of the last attempt; 0 before the first.
     pub attempt: u32,
-    /// Attempts that count against the retry policy; starts again at 0 when the task is run again on demand.
+    /// Attempts that count against the retry policy. Reset to 0 when a user reruns the task.
     pub tries: u32,
     /// Time at which the instance became ready.
     pub ready_at: Timestamp,
-    /// End time.
     pub ended_at: Option<Timestamp>,
     /// What its program reported.
     pub report: Report,
     /// Note for the user, e.g. why an earlier result was not reused.
     pub note: Option<String>,
-    /// Until when it borrows nothing, as it had to give back.
+    /// It does not borrow before this, because its borrowed resources were reclaimed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cool_until: Option<Timestamp>,
 }
 
-/// An attempt at an instance.
+/// An attempt of an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttemptRecord {
-    /// Its key.
     pub key: AttemptKey,
-    /// The task's position in the plan.
+    /// Index of the task in the plan.
     pub task: TaskIx,
-    /// State.
     pub state: AttemptState,
-    /// When it was written.
+    /// When it was stored.
     pub created_at: Timestamp,
-    /// What it asks for.
     pub amount: Amount,
-    /// The whole cards in it, by the type that was asked for.
+    /// The whole GPUs in it, by requested type.
     pub cards: BTreeMap<String, u32>,
-    /// Of which pool it holds this.
+    /// The pool that the amount counts in.
     pub pool: Pool,
-    /// The named limits that it holds.
+    /// The concurrency limits that it holds.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub limits: Vec<String>,
-    /// Number of workers.
     pub workers: u32,
-    /// What it had while it had more workers, or fewer, oldest first.
+    /// Its allocations with other numbers of workers, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub earlier: Vec<Stretch>,
-    /// What only submission knew.
+    /// What was known only at submission.
     pub bindings: Bindings,
     /// Resource usage, available after the attempt has ended.
     pub usage: UsageSummary,
-    /// Whom it is counted for, and where.
+    /// The account that it counts for.
     #[serde(default)]
     pub account: Account,
-    /// What its workers get, role by role, and why; none where nothing is sized.
+    /// Resources of its workers by role, with reasons. `None` if nothing is sized.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sizing: Option<Box<AttemptSizing>>,
-    /// At which pace its program reports steps; none before it has reported one.
+    /// Step progress of its program. `None` before the first report.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pace: Option<Box<Pace>>,
-    /// That it hangs, or did.
+    /// A hang, past or present.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hang: Option<Box<Hang>>,
-    /// The test of its workers before its program began; none where they are not tested.
+    /// Preflight test of its workers. `None` if they are not tested.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub preflight: Option<Box<Preflight>>,
 }
 
-/// What an attempt had until it got workers, or gave some back.
+/// The allocation of an attempt until its number of workers changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stretch {
-    /// End time.
     pub until: Timestamp,
-    /// What it held.
     pub amount: Amount,
-    /// Parts of cards, as in [`Account::card_parts`].
+    /// GPU fractions, as in [`Account::card_parts`].
     #[serde(skip_serializing_if = "is_none", default)]
     pub card_parts: u64,
-    /// How many workers it had.
     pub workers: u32,
 }
 
@@ -187,9 +166,9 @@ fn is_none(parts: &u64) -> bool {
 }
 
 impl AttemptRecord {
-    /// From now on it has the workers that `job` has.
+    /// Changes its allocation to the workers of `job`.
     pub fn resize(&mut self, job: &Job, bindings: Bindings, now: Timestamp) {
-        // Before its workers run, nothing is counted.
+        // Nothing is counted before its workers run.
         if self.state.started_at().is_some() {
             self.earlier.push(Stretch {
                 until: now,
@@ -205,8 +184,9 @@ impl AttemptRecord {
         self.bindings = bindings;
     }
 
-    /// So many workers of it run, of a job that the cluster's own scheduler scales: `least` of which it was let in with, the
-    /// others it may have to give back at any time. What it had before anybody looked was its least.
+    /// Records this many running workers, for a job that the cluster's own scheduler scales. It was admitted
+    /// with `least` of them, and the others may be reclaimed at any time. Until the first look, it counts as
+    /// having had `least`.
     pub fn runs_with(&mut self, job: &Job, least: u32, now: Timestamp) {
         if self.earlier.is_empty() {
             self.workers = least;
@@ -216,8 +196,8 @@ impl AttemptRecord {
         }
     }
 
-    /// What others count on that it holds, and its workers: of a job that the cluster's own scheduler scales what it was let in
-    /// with, not what it was lent.
+    /// The allocation that others rely on, and its number of workers. For a job that the cluster's own
+    /// scheduler scales, this is what it was admitted with, without what it was lent.
     #[must_use]
     pub fn counted_on(&self) -> (Amount, u32) {
         let is_lent = matches!(&self.bindings, Bindings::Kubernetes(bound) if bound.facts.volcano.is_some());
@@ -227,9 +207,9 @@ impl AttemptRecord {
         }
     }
 
-    /// Workers were to get so much more memory each from a moment on, and never had it: it is counted no more, since whenever
-    /// then the attempt got or gave back workers, too. `of_role` says how many they are of so many workers of the attempt. What
-    /// is alike without it becomes one stretch; what it holds now is left as it is.
+    /// Undoes a memory increase that workers never got, from that time on, including its later changes of
+    /// size. `of_role` returns how many of an attempt's workers are of the role. Stretches that are equal
+    /// without it are merged. The current allocation is unchanged.
     pub fn never_had(&mut self, more: Bytes, since: Timestamp, of_role: impl Fn(u32) -> u32) {
         let mut stretches: Vec<Stretch> = Vec::with_capacity(self.earlier.len());
         for mut stretch in std::mem::take(&mut self.earlier) {
@@ -247,7 +227,7 @@ impl AttemptRecord {
         self.earlier = stretches;
     }
 
-    /// When it gave workers back last, if it did.
+    /// When it last gave up workers. `None` if it never did.
     #[must_use]
     pub fn gave_at(&self) -> Option<Timestamp> {
         let after = self.earlier.iter().skip(1).map(|stretch| stretch.workers).chain([self.workers]);
@@ -256,144 +236,131 @@ impl AttemptRecord {
     }
 }
 
-/// A result that equal later tasks may take.
+/// A result that equal later tasks may reuse.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CacheEntry {
-    /// SHA-256 over all that counts.
+    /// SHA-256 of everything relevant.
     pub key: String,
-    /// The parts of the key by name, each a digest or a short value: a miss says which of them changed.
+    /// The parts of the key by name, each a digest or a short value: a miss reports which of them changed.
     pub parts: Value,
     /// The project: results are not shared between projects.
     pub project: String,
-    /// Pipeline.
     pub pipeline: String,
-    /// Name of the task.
     pub task: String,
     /// Run that produced it.
     pub run: RunId,
-    /// When it was made.
+    /// When it was produced.
     pub created_at: Timestamp,
     /// What its program reported.
     pub report: Report,
 }
 
-/// What somebody wants of a run.
+/// A user's command for a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "wish", rename_all = "snake_case")]
 pub enum Wish {
-    /// Stop it.
     Cancel,
-    /// Run what failed, and what was not reached because of it, keeping what succeeded.
+    /// Rerun what failed, and what was not reached because of it. Keep what succeeded.
     Resume,
-    /// Run these tasks, and everything after them, again.
+    /// Rerun these tasks, and everything downstream of them.
     Rerun {
-        /// Tasks, by name.
         from: Vec<String>,
     },
-    /// Answer what an instance asks.
+    /// Answer an approval instance.
     Decide {
         /// The task, by name.
         task: String,
-        /// Instance.
         instance: InstanceIx,
-        /// The answer.
         decision: Decision,
     },
-    /// Let an instance count as something else than what its program came to.
+    /// Override the outcome of an instance.
     Mark {
         /// The task, by name.
         task: String,
-        /// Instance.
         instance: InstanceIx,
-        /// What it counts as.
+        /// The new outcome.
         mark: Mark,
     },
 }
 
-/// A wish as stored.
+/// A command as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WishRecord {
-    /// Its id; wishes are taken in this order.
+    /// Its id. Commands are executed in this order.
     pub id: i64,
-    /// Run.
     pub run: RunId,
-    /// Requested action.
     pub wish: Wish,
-    /// Who wants it.
+    /// The user who sent it.
     pub user: String,
-    /// Creation time.
     pub created_at: Timestamp,
 }
 
 /// A run as the engine loads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedRun {
-    /// Run.
     pub record: RunRecord,
-    /// Its plan.
     pub plan: RunPlan,
-    /// The expansions that are stored.
+    /// The stored expansions.
     pub expansions: Vec<ExpansionRecord>,
-    /// The instances that are stored.
+    /// The stored instances.
     pub instances: Vec<InstanceRecord>,
-    /// The attempts that have not ended.
+    /// Unfinished attempts.
     pub attempts: Vec<AttemptRecord>,
-    /// What attempts that have ended showed of the pattern of instances that have not.
+    /// What finished attempts showed of the pattern of unfinished instances.
     pub known: Vec<(TaskIx, InstanceIx, Known)>,
-    /// How long the tasks of its pipeline took before.
+    /// Earlier durations of its pipeline's tasks.
     pub history: History,
-    /// What the attempts at them used; of a run that sizes nothing by itself, only what its project wants.
+    /// Earlier usage of the tasks' attempts. For a run without automatic sizing, only the project's policy.
     pub sizing: SizingHistory,
 }
 
-/// What a new run begins with, where it takes results over from an earlier one.
+/// Results that a new run reuses from an earlier one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TakenOver {
-    /// The elements of the tasks that are taken over.
+    /// Expansions of the reused tasks.
     pub expansions: Vec<ExpansionRecord>,
     /// Their instances, which have ended.
     pub instances: Vec<InstanceRecord>,
 }
 
-/// What the workers of an attempt were at when it was seen to hang; nothing of a hang at which nobody has looked yet.
+/// Stack traces of an attempt's workers at the detection of a hang. Empty if they were not collected yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HangStacks {
-    /// Attempt.
     pub key: AttemptKey,
-    /// The task's position in the plan.
+    /// Index of the task in the plan.
     pub task: TaskIx,
-    /// Of each worker.
+    /// One per worker.
     pub stacks: Vec<WorkerStack>,
 }
 
-/// Everything that one pass writes, in one transaction.
+/// Everything that one cycle writes, in one transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// Runs to be written over.
+    /// Runs to update.
     pub runs: Vec<RunRecord>,
-    /// Those of them that were queued and begin, with how many of their pipeline may be active at most, on all servers.
+    /// Those of them that were queued and start, with the maximum number of active runs of their pipeline
+    /// over all servers.
     pub begun: BTreeMap<RunId, u32>,
-    /// Expansions to be stored.
+    /// Expansions to store.
     pub expansions: Vec<ExpansionRecord>,
-    /// Tasks whose stored expansion is forgotten before anything else is written (run again on demand).
+    /// Tasks whose stored expansion is deleted before anything else is written (rerun by a user).
     pub unexpanded: Vec<(RunId, TaskIx)>,
-    /// Instances to be inserted or written over.
+    /// Instances to insert or update.
     pub instances: Vec<InstanceRecord>,
-    /// Attempts to be inserted or written over.
+    /// Attempts to insert or update.
     pub attempts: Vec<AttemptRecord>,
-    /// What workers of attempts that hang were at, in the place of what is stored. An attempt that is written keeps what it has:
-    /// that may be megabytes, and it is written often.
+    /// Stack traces of hanging attempts, which replace stored ones. Updating an attempt does not touch them:
+    /// they may be megabytes, and attempts are written often.
     pub stacks: Vec<HangStacks>,
-    /// Results that later tasks may take.
+    /// Results that later tasks may reuse.
     pub cache: Vec<CacheEntry>,
-    /// Models that attempts made.
+    /// Models that attempts produced.
     pub models: Vec<NewModelVersion>,
-    /// Wishes that are fulfilled by this.
+    /// Commands that are completed by this.
     pub wishes: Vec<i64>,
 }
 
 impl Changes {
-    /// Whether there is nothing to write.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -1,12 +1,12 @@
 //! Requirements of Python environments: the part of PEP 508 that names packages.
 //!
-//! An installer reads more than that: options, folders and files of the machine where it runs, repositories whose tools it starts,
-//! and variables of its environment inside addresses. None of it is a requirement here.
+//! An installer accepts more: options, local folders and files, repositories (whose tools it starts), and
+//! environment variables in URLs. None of these are accepted here.
 
-/// Whether an installer may be given this.
+/// Whether a requirement may be passed to an installer.
 ///
 /// # Errors
-/// A sentence that quotes it: what is wrong.
+/// A sentence that quotes it and says what is wrong.
 pub fn check(text: &str) -> Result<(), String> {
     let wrong = |why: &str| Err(format!("the Python requirement `{}` {why}", text.escape_debug()));
     if text.chars().any(char::is_control) {
@@ -50,14 +50,14 @@ pub fn check(text: &str) -> Result<(), String> {
             }
             Ok(())
         }
-        // No version and no marker has what paths, addresses and variables are written with.
+        // No version and no marker contains the characters of paths, URLs and variables.
         None if rest.contains(['@', '/', '\\', '$']) => wrong("has a path behind its name"),
         None if rest.is_empty() || rest.starts_with(['=', '<', '>', '!', '~', '(', ';']) => Ok(()),
         None => wrong("is not a name with versions: write it like `name==1.0`"),
     }
 }
 
-/// The package that a requirement names, and whether it comes from a place of its own instead of the package index.
+/// The package that a requirement names, and whether it has a source of its own instead of the package index.
 #[must_use]
 pub fn package(text: &str) -> (&str, bool) {
     let text = text.trim();
@@ -65,7 +65,8 @@ pub fn package(text: &str) -> (&str, bool) {
     (&text[..end], text.contains('@'))
 }
 
-/// Whether two names are one package's: <https://packaging.python.org/en/latest/specifications/name-normalization/>
+/// Whether two names denote the same package:
+/// <https://packaging.python.org/en/latest/specifications/name-normalization/>
 #[must_use]
 pub fn is_same_package(one: &str, other: &str) -> bool {
     let parts = |name: &str| {
@@ -75,7 +76,7 @@ pub fn is_same_package(one: &str, other: &str) -> bool {
     parts(one) == parts(other)
 }
 
-/// What installers take for a file in their folder.
+/// What installers treat as a file in their folder.
 const FILES: [&str; 9] =
     [".whl", ".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".txt"];
 

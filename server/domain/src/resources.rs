@@ -1,4 +1,4 @@
-//! What a worker is given: CPU, memory, GPUs and the few special things beside them.
+//! Resources of a worker: CPU, memory, GPUs, and a few special ones.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::{Bytes, Cpu};
 
-/// What one worker asks for. Absent means: the template's amount, then the platform's.
+/// Resources that one worker requests. Absent values default to the template's, then to the platform's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResourceRequest {
-    /// CPU that a worker is guaranteed, e.g. `2` or `500m`. It may use more where its machine has CPU to spare.
+    /// Guaranteed CPU of a worker, e.g. `2` or `500m`. It may use more if its node has spare CPU.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu: Option<Cpu>,
-    /// CPU that a worker never exceeds. Absent: it may use what its machine has to spare.
+    /// CPU limit of a worker. Absent: it may use its node's spare CPU.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_limit: Option<Cpu>,
-    /// Memory, e.g. `2Gi`; a worker that uses more is ended.
+    /// Memory limit, e.g. `2Gi`; a worker that exceeds it is OOM killed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<Bytes>,
     /// GPUs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<GpuRequest>,
-    /// How many processes each worker starts on each of its cards; on none, so many altogether.
+    /// Number of processes that each worker starts per GPU; without GPUs, in total.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schemars(range(min = 1, max = 64))]
     pub processes_per_gpu: Option<u32>,
@@ -33,62 +33,58 @@ pub struct ResourceRequest {
     /// RDMA devices.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rdma: Option<u32>,
-    /// Whole cores of its own, not shared with others; `cpu` must then be a whole number.
+    /// Dedicated (pinned) CPUs; `cpu` must then be a whole number.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_exclusive: Option<bool>,
-    /// Whether `cpu` and `memory` stay as they are, whatever earlier attempts used.
+    /// Whether `cpu` and `memory` are excluded from right-sizing.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pinned: Option<bool>,
 }
 
-/// Graphics cards: exactly one of whole cards, a fraction of one, or an amount of its memory.
+/// GPUs: exactly one of a number of whole GPUs, a fraction of one, or an amount of its memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GpuRequest {
     /// Number of whole GPUs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u32>,
-    /// A part of one card, over 0 and under 1.
+    /// A fraction of one GPU, over 0 and under 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fraction: Option<f64>,
-    /// Memory of one card.
+    /// An amount of one GPU's memory.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<Bytes>,
-    /// The product's name or a part of it, e.g. `H100`.
+    /// The product name or a part of it, e.g. `H100`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none", default)]
     pub kind: Option<String>,
 }
 
-/// What one worker gets, with nothing left open.
+/// Resources of one worker, with all defaults resolved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
-    /// CPU that it is guaranteed.
+    /// Guaranteed CPU.
     pub cpu: Cpu,
-    /// CPU that it never exceeds, at least [`Self::cpu`]; absent where nothing but its machine bounds it.
+    /// CPU limit, at least [`Self::cpu`]. `None` means limited only by its node.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_limit: Option<Cpu>,
-    /// The memory limit.
     pub memory: Bytes,
-    /// GPUs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<GpuRequest>,
-    /// How many processes it starts on each of its cards; absent where it is one process that sees all of them.
+    /// Number of processes that it starts per GPU. `None` means one process that sees all of them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub processes_per_gpu: Option<u32>,
-    /// Shared memory.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub shm: Option<Bytes>,
-    /// RDMA devices.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rdma: Option<u32>,
-    /// Cores of its own.
+    /// Dedicated (pinned) CPUs.
     #[serde(default)]
     pub cpu_exclusive: bool,
 }
 
 impl GpuRequest {
-    /// The profile of MIG that the type names: `1g.10gb` for `1g.10gb` and for `MIG-1g.10gb`. Of these `count` are
-    /// slices of cards, which a cluster counts by profile.
+    /// The MIG profile that the type names: `1g.10gb` for `1g.10gb` and for `MIG-1g.10gb`. `count` is then a
+    /// number of slices, which a cluster counts by profile.
     #[must_use]
     pub fn mig_profile(&self) -> Option<String> {
         let kind = self.kind.as_ref()?.to_lowercase();
@@ -103,45 +99,46 @@ impl GpuRequest {
 }
 
 impl Resources {
-    /// The whole cards that it holds; a share of a card, or a slice of one, counts as none here: the cluster's own
-    /// scheduler hands them out.
+    /// Its whole GPUs. GPU fractions and slices count as none here: the cluster's own scheduler allocates
+    /// them.
     #[must_use]
     pub fn whole_gpus(&self) -> u32 {
         let whole = self.gpu.as_ref().filter(|gpu| gpu.mig_profile().is_none());
         whole.and_then(|gpu| gpu.count).unwrap_or(0)
     }
 
-    /// The devices that it sees: whole cards, or slices of cards.
+    /// Its visible devices: whole GPUs, or slices.
     #[must_use]
     pub fn devices(&self) -> u32 {
         self.gpu.as_ref().and_then(|gpu| gpu.count).unwrap_or(0)
     }
 
-    /// How many processes it is, of which each may use one device.
+    /// Its number of processes, each of which may use one device.
     #[must_use]
     pub fn processes(&self) -> u32 {
         self.processes_per_gpu.map_or(1, |each| each.saturating_mul(self.devices().max(1)))
     }
 
-    /// Over how many threads a program of it may spread by itself: what it may use where that is bounded, else what it is
-    /// guaranteed, so that it does not count on what others may want at any moment.
+    /// Default number of threads of its programs. It is the CPU limit if there is one, or else the guaranteed
+    /// CPU, because spare CPU may be taken at any time.
     #[must_use]
     pub fn threads(&self) -> u64 {
         let cpu = self.cpu_limit.unwrap_or(self.cpu);
         (cpu.0.div_ceil(1000) / u64::from(self.processes().max(1))).max(1)
     }
 
-    /// CPU that it never exceeds: its limit, or its own cores where it has them.
+    /// The CPU that it never exceeds: its limit, or its dedicated CPUs.
     #[must_use]
     pub fn most_cpu(&self) -> Option<Cpu> {
         self.cpu_limit.or(self.cpu_exclusive.then_some(self.cpu))
     }
 }
 
-/// The most processes that may share a card.
+/// Maximum number of processes that share a GPU.
 pub const MOST_PROCESSES_PER_GPU: u32 = 64;
 
-/// The whole cards of workers by the type that was asked for, of so many of each; those of any type are left out.
+/// The whole GPUs of workers by requested type, with the number of workers of each kind. Those of any type
+/// are omitted.
 pub fn cards<'r>(workers: impl Iterator<Item = (&'r Resources, u32)>) -> BTreeMap<String, u32> {
     let mut found = BTreeMap::new();
     for (each, count) in workers {
@@ -155,19 +152,17 @@ pub fn cards<'r>(workers: impl Iterator<Item = (&'r Resources, u32)>) -> BTreeMa
     found
 }
 
-/// An amount that a cluster has, or that jobs hold together.
+/// Capacity of a cluster, or a total of jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
-    /// Processing power.
     pub cpu: Cpu,
-    /// Memory.
     pub memory: Bytes,
     /// Number of whole GPUs.
     pub gpus: u32,
 }
 
 impl Amount {
-    /// What `count` workers of these resources hold.
+    /// Total of `count` workers with these resources.
     #[must_use]
     pub fn of(resources: &Resources, count: u32) -> Self {
         let times = u64::from(count);
@@ -178,7 +173,6 @@ impl Amount {
         }
     }
 
-    /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -188,7 +182,7 @@ impl Amount {
         }
     }
 
-    /// What is left without `other`; never under zero.
+    /// The difference, at least zero.
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
         Self {
@@ -198,7 +192,7 @@ impl Amount {
         }
     }
 
-    /// Whether this much fits into `room`, in every kind.
+    /// Whether this fits into `room`, in every resource.
     #[must_use]
     pub fn fits(self, room: Self) -> bool {
         self.cpu <= room.cpu && self.memory <= room.memory && self.gpus <= room.gpus

@@ -1,4 +1,4 @@
-//! What is kept of schedules: how each stands, what became of each of its dates, and back-fills.
+//! Stored state of schedules: the state of each, the state of each of its dates, and back-fills.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,18 +7,14 @@ use crate::ids::RunId;
 use crate::pipeline::{EndState, Schedule};
 use crate::state::RunState;
 
-/// What started a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
-    /// Somebody who wanted it.
     #[default]
     Person,
-    /// The pipeline's schedule.
     Schedule,
-    /// A back-fill over dates of the past.
+    /// A back-fill over past dates.
     Backfill,
-    /// A hook's URL.
     Hook,
     /// A task of another run.
     Task,
@@ -29,7 +25,7 @@ pub enum Trigger {
 }
 
 impl Trigger {
-    /// The word for it, as stored and shown.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,72 +39,70 @@ impl Trigger {
         }
     }
 
-    /// Whether it comes of what the pipeline's document says, and of nobody's wish.
+    /// Whether it follows from the pipeline's document, and not from a user's request.
     #[must_use]
     pub fn is_of_document(self) -> bool {
         matches!(self, Self::Schedule | Self::Pipeline | Self::File)
     }
 }
 
-/// Why there is a run, and which moment it stands for.
+/// Why a run exists, and its logical date.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// What started it.
     #[serde(default)]
     pub trigger: Trigger,
-    /// Its logical date, where it is not the moment of its creation.
+    /// Its logical date. `None` if it is the creation time.
     #[serde(default)]
     pub date: Option<Timestamp>,
-    /// By when it should have succeeded.
+    /// Deadline for its success.
     #[serde(default)]
     pub late_at: Option<Timestamp>,
 }
 
 impl Cause {
-    /// Whether a run with this cause is late: it has not succeeded when it should have.
+    /// Whether a run with this cause is late: it has not succeeded by its deadline.
     #[must_use]
     pub fn is_late(&self, state: RunState, ended_at: Option<Timestamp>, now: Timestamp) -> bool {
         let Some(late_at) = self.late_at else { return false };
         match state {
             RunState::Succeeded => ended_at.is_some_and(|ended| ended > late_at),
-            // Somebody did not want it any more.
+            // A user cancelled it.
             RunState::Cancelled => false,
             _ => now > late_at,
         }
     }
 }
 
-/// The name of a pipeline: its project, and its own.
+/// The full name of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PipelineName {
-    /// Project.
     pub project: String,
-    /// Pipeline.
     pub pipeline: String,
 }
 
-/// State of a pipeline's schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScheduleState {
-    /// Whose.
+    /// The pipeline.
     pub of: PipelineName,
-    /// The newest version of the pipeline that was looked at.
+    /// The newest version of the pipeline that was evaluated.
     pub version: u32,
-    /// The schedule of that version, if it has one that can be read.
+    /// The schedule of that version. `None` if it has none, or one that cannot be read.
     pub schedule: Option<Schedule>,
-    /// Who set it as it is, or made it theirs: it runs in their name.
+    /// The user who set or took over the schedule: it runs as this user.
     pub set_by: String,
     /// Time at which it was set.
     pub set_at: Timestamp,
-    /// All firings up to here have been dealt with.
+    /// All scheduled runs up to this time are handled.
     pub handled_at: Timestamp,
-    /// The next firing, or the next look for a file; none while it is paused, or when there is none.
+    /// Time of the next scheduled run, or of the next check for a file. `None` while paused, or without a
+    /// next one.
     pub next_at: Option<Timestamp>,
-    /// The ends of runs that fire it; none while it is paused.
+    /// The upstream runs that trigger it. `None` while paused.
     pub after: Option<Awaited>,
-    /// Of one that waits for files: what came of looking for them.
+    /// The state of checks for files, if it waits for any.
     pub look: Option<Look>,
-    /// Who paused it, and when.
+    /// The user who paused it, and when.
     pub paused: Option<(String, Timestamp)>,
     /// Counts its changes, from 1.
     pub revision: u64,
@@ -122,65 +116,61 @@ impl ScheduleState {
     }
 }
 
-/// The ends of runs that fire a schedule.
+/// The upstream runs that trigger a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Awaited {
-    /// The pipeline whose runs these are.
+    /// The upstream pipeline.
     pub of: PipelineName,
-    /// How they must have ended.
+    /// The required end state.
     pub state: EndState,
-    /// What ends later fires nothing.
+    /// Later ends trigger nothing.
     pub until: Option<Timestamp>,
 }
 
 /// Result of checking for files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
-    /// When it was last tried.
     #[serde(default)]
     pub tried_at: Option<Timestamp>,
     /// Time of the last response from the storage.
     #[serde(default)]
     pub looked_at: Option<Timestamp>,
-    /// How often it has not answered since.
+    /// Number of failed attempts since then.
     #[serde(default)]
     pub failures: u32,
-    /// What it said, or why it could not be asked.
+    /// Its error message, or why it was unreachable.
     #[serde(default)]
     pub error: Option<String>,
 }
 
-/// What happened that a date is fired for.
+/// The event that a run is triggered for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Time.
     pub at: Timestamp,
     /// The run that ended, or the path of the file that arrived.
     pub what: String,
 }
 
-/// What became of a date.
+/// State of a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FiringState {
     /// Its run is to start.
     Due,
-    /// Its run was started.
     Started,
-    /// Nobody was there for it, and it is not made up for.
+    /// No server was running, and there is no catch-up.
     Missed,
-    /// It was left out: another run was going on.
+    /// Skipped, because another run was active.
     Skipped,
-    /// In whose name it should run may not do so any more.
+    /// The user that it runs as no longer has permission.
     Refused,
     /// Its run could not be started.
     Failed,
-    /// Its back-fill was cancelled before it started.
     Cancelled,
 }
 
 impl FiringState {
-    /// The word for it, as stored and shown.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -195,66 +185,60 @@ impl FiringState {
     }
 }
 
-/// One date of a pipeline. There is one for each, however many servers look.
+/// One date of a pipeline. It is unique, however many servers evaluate the schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Firing {
-    /// Whose.
+    /// The pipeline.
     pub of: PipelineName,
-    /// Logical date.
     pub date: Timestamp,
-    /// What asked for it.
+    /// What triggered it.
     pub trigger: Trigger,
     /// User that it runs as.
     pub user: String,
-    /// What became of it.
     pub state: FiringState,
-    /// Run, if one exists.
     pub run: Option<RunId>,
-    /// Why it waits or did not start: a word.
+    /// The code of the reason why it waits or did not start.
     pub why: Option<String>,
     /// Details of the reason.
     pub detail: Option<String>,
     /// Back-fill that it belongs to.
     pub backfill: Option<String>,
-    /// What happened that it is fired for, where that is not its own moment.
+    /// The event that it is triggered for, if it is not just a point in time.
     pub event: Option<Event>,
     /// When its state last changed.
     pub changed_at: Timestamp,
 }
 
-/// Dates of the past that somebody wants runs for.
+/// Runs for past dates, requested by a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backfill {
-    /// ID.
     pub id: String,
-    /// Of what.
+    /// The pipeline.
     pub of: PipelineName,
-    /// The first date.
     pub first: Timestamp,
-    /// The last date.
     pub last: Timestamp,
     /// Maximum number of its runs that can be active concurrently.
     pub parallelism: u32,
     /// Number of dates in the back-fill.
     pub total: u32,
-    /// Who wants it.
+    /// The user who requested it.
     pub created_by: String,
-    /// Creation time.
     pub created_at: Timestamp,
-    /// Who cancelled it, and when.
+    /// The user who cancelled it, and when.
     pub cancelled: Option<(String, Timestamp)>,
 }
 
-/// How far a back-fill is: dates by what became of them. Those that another back-fill has taken up since are in none.
+/// Progress of a back-fill: number of dates by state. Dates that another back-fill has taken over since are
+/// not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackfillCounts {
     /// Still to start.
     pub due: u32,
-    /// With a run that goes on.
+    /// With an active run.
     pub running: u32,
-    /// With a run that has succeeded.
+    /// With a successful run.
     pub succeeded: u32,
-    /// With a run that failed or was cancelled, or that could not be started.
+    /// With a run that failed, was cancelled, or could not be started.
     pub failed: u32,
     /// Not started, because it was cancelled.
     pub cancelled: u32,

@@ -1,4 +1,4 @@
-//! The search for good values: one instance of a task, a trial, for each combination that is tried.
+//! Hyperparameter search: one instance of a task, a trial, for each tried combination.
 
 use std::collections::BTreeMap;
 
@@ -10,34 +10,34 @@ use crate::InstanceIx;
 use crate::executor::Report;
 use crate::state::InstanceState;
 
-/// How a task is tried with different values. Each trial is an instance; what it tries is its `item`.
+/// A search: the task runs with different values. Each trial is an instance with its values as `item`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
-    /// What is tried: a list of values, or a range of numbers, under the key that `item` has for it.
+    /// The search space: a list of values, or a range of numbers, under their key in `item`.
     pub over: BTreeMap<String, Axis>,
-    /// The metric, or output, that should be large.
+    /// The metric, or output, to maximize.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub maximize: Option<String>,
-    /// The metric, or output, that should be small.
+    /// The metric, or output, to minimize.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub minimize: Option<String>,
     /// How trials are chosen; `tpe` when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub method: Option<Method>,
-    /// How many trials there are; of a grid, every combination when absent.
+    /// Maximum number of trials; for a grid, every combination when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub trials: Option<u32>,
-    /// How many trials may run at the same time; of `tpe` 4 when absent, otherwise no limit.
+    /// Maximum number of trials that run concurrently; for `tpe` 4 when absent, otherwise no limit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parallelism: Option<u32>,
-    /// The same seed chooses the same random values; the run's own when absent.
+    /// Seed for the random values; the run's own when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<u32>,
     /// Trials that fall behind are stopped.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub early_stop: Option<EarlyStop>,
-    /// How many trials may fail before the task does; 3 when absent.
+    /// Maximum number of failed trials before the task fails; 3 when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_failures: Option<u32>,
 }
@@ -46,9 +46,9 @@ pub struct Search {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Axis {
-    /// These.
+    /// A list of values.
     Values(Vec<Value>),
-    /// Numbers of a range.
+    /// A range of numbers.
     Range(Range),
 }
 
@@ -59,14 +59,14 @@ pub struct Range {
     /// `integer`, or `number` when absent.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none", default)]
     pub kind: Option<NumberType>,
-    /// The smallest.
+    /// Minimum.
     pub minimum: f64,
-    /// The largest.
+    /// Maximum.
     pub maximum: f64,
-    /// The distance between neighbours, from the smallest on; of integers 1 when absent.
+    /// The interval between neighbours, starting at the minimum; for integers 1 when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<f64>,
-    /// How values are spread; `linear` when absent.
+    /// Scale of the values; `linear` when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub scale: Option<Scale>,
 }
@@ -75,19 +75,19 @@ pub struct Range {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NumberType {
-    /// Whole numbers.
+    /// Integers.
     Integer,
-    /// Any.
+    /// Any numbers.
     Number,
 }
 
-/// How the values of a range are spread.
+/// Scale of a range's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// Evenly.
     Linear,
-    /// Evenly in their logarithm: as many between 0.001 and 0.01 as between 0.01 and 0.1.
+    /// Evenly on a logarithmic scale: as many between 0.001 and 0.01 as between 0.01 and 0.1.
     Log,
 }
 
@@ -97,45 +97,43 @@ pub enum Scale {
 pub enum Method {
     /// Every combination, the last key changing fastest.
     Grid,
-    /// By chance.
+    /// Random.
     Random,
-    /// By what earlier trials gave: a tree-structured Parzen estimator.
+    /// Based on earlier trials: a tree-structured Parzen estimator.
     #[default]
     Tpe,
 }
 
-/// Asynchronous successive halving (ASHA): a trial goes on beyond a step only among the best of all that have reached
-/// it. Looked at are the steps `min_steps`, `min_steps * factor`, `min_steps * factor^2` and so on.
+/// Asynchronous successive halving (ASHA): a trial continues beyond a step only if it is among the best of
+/// all that have reached it. The compared steps are `min_steps`, `min_steps * factor`, `min_steps * factor^2`
+/// and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EarlyStop {
     /// No trial is stopped before this step of the metric.
     pub min_steps: u32,
-    /// One of so many goes on; 3 when absent.
+    /// One in this many continues; 3 when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub factor: Option<u32>,
 }
 
 impl EarlyStop {
-    /// One of so many goes on.
+    /// One in this many continues.
     #[must_use]
     pub fn factor(&self) -> u32 {
         self.factor.unwrap_or(3).max(2)
     }
 }
 
-/// What is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
-    /// Large values.
     Maximize,
-    /// Small values.
     Minimize,
 }
 
 impl Goal {
-    /// A measured value as it is compared with those of other trials: one that is not finite is worse than all.
+    /// A measured value for comparison with other trials: non-finite values are worse than all others.
     #[must_use]
     pub fn comparable(self, value: f64) -> f64 {
         match self {
@@ -145,7 +143,6 @@ impl Goal {
         }
     }
 
-    /// Whether one value is better than another.
     #[must_use]
     pub fn prefers(self, value: f64, other: f64) -> bool {
         match self {
@@ -154,7 +151,7 @@ impl Goal {
         }
     }
 
-    /// The word for it, as documents have it.
+    /// The name in documents.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -164,38 +161,39 @@ impl Goal {
     }
 }
 
-/// A search with nothing left open but what its trials give.
+/// A search with all settings resolved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedSearch {
-    /// What is tried; no list is empty, no range is upside down.
+    /// The search space; no list is empty, no range is inverted.
     pub over: BTreeMap<String, Axis>,
-    /// What is good.
+    /// The goal.
     pub goal: Goal,
     /// Metric or output that measures the quality of a trial.
     pub of: String,
     /// How trials are chosen.
     pub method: Method,
-    /// How many there are; no more than there are combinations.
+    /// Number of trials, at most the number of combinations.
     pub trials: u32,
-    /// The same seed chooses the same random values; the run's own when absent.
+    /// Seed for the random values; the run's own when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<u32>,
     /// Trials that fall behind are stopped.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub early_stop: Option<EarlyStop>,
-    /// How many trials may fail.
+    /// Maximum number of failed trials.
     pub max_failures: u32,
 }
 
 impl PlannedSearch {
-    /// How good a trial was: the metric's value at its last step, of the lowest rank that reported it there, or where it has
-    /// no steps the last value; or else the output of this name, where it is a number. A value that is not finite is none.
+    /// The result of a trial. It is the metric's value at its last step, from the lowest rank that reported
+    /// it there; without steps, the last value. Without the metric, it is the output of this name, if it is a
+    /// number. `None` for a non-finite value.
     #[must_use]
     pub fn value(&self, report: &Report) -> Option<f64> {
         self.last(report).filter(|value| value.is_finite())
     }
 
-    /// The same, also where it is NaN or infinite.
+    /// The same, including NaN and infinity.
     #[must_use]
     pub fn last(&self, report: &Report) -> Option<f64> {
         let values = || report.metrics.iter().filter(|metric| metric.name == self.of);
@@ -205,12 +203,12 @@ impl PlannedSearch {
         last.or_else(|| report.outputs.get(&self.of)?.as_f64())
     }
 
-    /// Whether enough of its trials, which have all ended, ended well: one at least, and no more failed than may.
+    /// Whether enough of its ended trials succeeded: at least one, and no more failed than allowed.
     pub fn has_succeeded<'a>(&self, trials: impl Iterator<Item = &'a InstanceState>) -> bool {
         self.has_succeeded_by(trials.map(|state| (state.as_str(), 1)))
     }
 
-    /// The same, from how many trials are in which state, by the word for it.
+    /// The same, from the number of trials by state name.
     pub fn has_succeeded_by(&self, trials: impl Iterator<Item = (&'static str, u64)>) -> bool {
         let (mut good, mut failed) = (0, 0);
         for (state, count) in trials.filter(|(_, count)| *count > 0) {
@@ -224,7 +222,7 @@ impl PlannedSearch {
         good > 0 && failed <= u64::from(self.max_failures)
     }
 
-    /// The best of its trials that ran to their end; of equals, the first.
+    /// The best of its completed trials; the first one if several are equal.
     pub fn best<'a>(&self, trials: impl Iterator<Item = Trial<'a>>) -> Option<Best<'a>> {
         let known = trials.filter(|trial| matches!(trial.state, InstanceState::Succeeded { .. }));
         let known = known.filter_map(|trial| Some(Best { value: self.value(trial.report)?, trial }));
@@ -232,33 +230,27 @@ impl PlannedSearch {
     }
 }
 
-/// A trial, as it is stored.
+/// A stored trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial<'a> {
-    /// Its number.
     pub instance: InstanceIx,
-    /// What it tries.
     pub item: &'a Value,
-    /// Where it stands.
     pub state: &'a InstanceState,
-    /// Reported outputs.
     pub report: &'a Report,
 }
 
-/// The best trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Best<'a> {
-    /// How good it was.
+    /// Its result.
     pub value: f64,
-    /// The trial.
     pub trial: Trial<'a>,
 }
 
 impl Best<'_> {
-    /// The name of the output that a task with a search has by itself.
+    /// The name of the implicit output of a task with a search.
     pub const OUTPUT: &'static str = "best";
 
-    /// As later tasks see it: `tasks.NAME.outputs.best`.
+    /// As downstream tasks see it: `tasks.NAME.outputs.best`.
     #[must_use]
     pub fn output(&self) -> Value {
         json!({

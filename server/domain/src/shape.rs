@@ -1,5 +1,5 @@
-//! Of what a gang, or a group of nodes, is made: `3 x 8 + 1 x 4`. A sum does not tell why workers fit nowhere: four nodes of
-//! eight cards and one of thirty-two have the same.
+//! Composition of a gang, or of a group of nodes: `3 x 8 + 1 x 4`. A sum does not explain why workers fit
+//! nowhere: four nodes of eight GPUs and one of thirty-two have the same total.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::quota::Resource;
 
-/// So many workers, or nodes, with so much of one resource each, the largest first.
+/// Numbers of workers, or nodes, by their amount of one resource, largest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape(Vec<Part>);
 
-/// Those that are alike.
+/// Equal ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Part {
     count: u64,
@@ -20,9 +20,9 @@ struct Part {
 }
 
 impl Shape {
-    /// Puts those together that are alike. What has nothing of the resource is left out.
+    /// Groups equal ones, and omits those without the resource.
     ///
-    /// `parts` has how much each has, and how many there are.
+    /// `parts` has the amount of each, and their number.
     #[must_use]
     pub fn new(parts: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut alike: BTreeMap<Reverse<u64>, u64> = BTreeMap::new();
@@ -33,13 +33,12 @@ impl Shape {
         Self(alike.into_iter().map(|(Reverse(each), count)| Part { count, each }).collect())
     }
 
-    /// All together.
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.0.iter().fold(0, |sum, part| sum.saturating_add(part.count.saturating_mul(part.each)))
     }
 
-    /// In words, with each amount as `one` writes it; `0` where there is nothing.
+    /// As text, with each amount formatted by `one`; `0` if empty.
     #[must_use]
     pub fn written(&self, one: impl Fn(u64) -> String) -> String {
         let parts: Vec<String> =
@@ -48,15 +47,14 @@ impl Shape {
     }
 }
 
-/// What a gang asks for, and what there is: why it can never run.
+/// What a gang requests and what exists: why it can never run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misfit {
     /// Insufficient resources.
     #[serde(with = "crate::waiting::as_text")]
     pub resource: Resource,
-    /// Its workers.
     pub asked: Shape,
-    /// The nodes that they may go to.
+    /// The nodes that they may use.
     pub nodes: Shape,
 }
 

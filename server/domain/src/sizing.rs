@@ -1,5 +1,5 @@
-//! Sizing: what the attempts at a task had and used, role by role, and why an attempt gets what it gets. The rules by which
-//! the amounts are chosen are in `cubeloom-sizing`.
+//! Right-sizing: what the attempts of a task had and used, by role, and why an attempt gets its resources.
+//! The rules that choose the amounts are in `cubeloom-sizing`.
 
 mod changes;
 mod growth;
@@ -24,42 +24,39 @@ pub use changes::{Reverted, SizeChange};
 pub use growth::{Grown, MOST_TIMES, NoMore, NotGrown};
 pub use past::{Past, PastEnd, SHORTEST};
 
-/// So many of the last attempts are kept of each role of a task.
+/// Number of latest attempts kept per role of a task.
 pub const KEPT: usize = 60;
 
-/// The variable of a task by which it says how large its input is, in bytes.
+/// The environment variable with which a task states the size of its input, in bytes.
 pub const INPUT: &str = "TASK_INPUT_BYTES";
 
-/// What is sized of a worker.
+/// The resources of a worker that are sized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
-    /// Processing power.
     pub cpu: Cpu,
-    /// The memory limit.
     pub memory: Bytes,
 }
 
 impl Size {
-    /// What of resources is sized.
     #[must_use]
     pub fn of(resources: &Resources) -> Self {
         Self { cpu: resources.cpu, memory: resources.memory }
     }
 
-    /// No more of either than `most`.
+    /// Both capped at `most`.
     #[must_use]
     pub fn at_most(self, most: Self) -> Self {
         Self { cpu: self.cpu.min(most.cpu), memory: self.memory.min(most.memory) }
     }
 
-    /// At least so much of both.
+    /// Both at least `least`.
     #[must_use]
     pub fn at_least(self, least: Self) -> Self {
         Self { cpu: self.cpu.max(least.cpu), memory: self.memory.max(least.memory) }
     }
 }
 
-/// Why an amount is the user's, whatever was used.
+/// Why an amount is fixed by the user, whatever was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Keeper {
@@ -69,17 +66,15 @@ pub enum Keeper {
     Unchecked,
     /// The task pins it.
     Pinned,
-    /// The cores are the worker's own.
+    /// The worker has dedicated (pinned) CPUs.
     Exclusive,
 }
 
-/// Which amounts of a role are left alone, and why.
+/// Which amounts of a role are fixed, and why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
-    /// Of the processing power.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu: Option<Keeper>,
-    /// Of the memory.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<Keeper>,
 }
@@ -96,51 +91,51 @@ impl Kept {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum Reason {
-    /// Nothing says that it should be another.
+    /// As requested: nothing suggests another amount.
     Asked,
-    /// It is left alone.
+    /// Fixed by the user.
     Kept {
-        /// Author of the change.
+        /// The reason why it is fixed.
         by: Keeper,
     },
-    /// The most that earlier attempts used, and a distance beyond it.
+    /// Peak usage of earlier attempts, plus a margin.
     Peaks {
-        /// How many attempts.
+        /// Number of attempts.
         attempts: u32,
     },
-    /// A line through the size of the input and the memory of earlier attempts.
+    /// Linear regression of earlier attempts' memory on the size of their input.
     Inputs {
-        /// How many attempts.
+        /// Number of attempts.
         attempts: u32,
     },
-    /// What other tasks of the pipeline used of their requests.
+    /// Usage of the pipeline's other tasks relative to their requests.
     Others {
-        /// How many tasks.
+        /// Number of tasks.
         tasks: u32,
     },
-    /// So much did not suffice.
+    /// An OOM kill with less.
     RanOut {
-        /// How much the attempt had whose memory ran out.
+        /// Memory of the killed attempt.
         had: Bytes,
     },
-    /// So much was nearly used up while they ran.
+    /// The workers came close to their limit while they ran.
     NearlyFull {
-        /// How much they had.
+        /// Memory that they had.
         had: Bytes,
     },
-    /// So much was not given to workers that ran: they kept what they had.
+    /// The cluster refused an increase while the workers ran: they kept what they had.
     NotGiven {
-        /// How much they were to get.
+        /// Memory that they were to get.
         wanted: Bytes,
     },
-    /// The program was held back by its limit.
+    /// The program was throttled by its limit.
     Throttled {
-        /// In so many of a hundred of the scheduler's periods.
+        /// Percentage of throttled CFS periods.
         percent: u32,
     },
-    /// The program used all the CPU that it was guaranteed, and waited for more.
+    /// The program used all its guaranteed CPU, and waited for more.
     CpuWaited {
-        /// For so much of its time.
+        /// Percentage of its time spent waiting.
         percent: u32,
     },
 }
@@ -168,46 +163,44 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What an attempt's workers of one role get, and why.
+/// Resources of one role's workers in an attempt, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizedRole {
-    /// Role.
     pub role: String,
-    /// Requested values.
     pub asked: Size,
-    /// What they get.
     pub gets: Size,
-    /// What the attempt before got, as far as it is known; what they themselves had before, where they got more while they ran.
+    /// Resources in the previous attempt, if known. If they grew during this attempt: what they had before
+    /// that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub before: Option<Size>,
-    /// Why they get this memory.
+    /// Reason for the memory.
     pub memory: Reason,
-    /// What kept them from more memory than this, where they were to get more.
+    /// What bounded the memory, if they were to get more.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bounded: Option<NoMore>,
-    /// Why they get this processing power.
+    /// Reason for the CPU.
     pub cpu: Reason,
-    /// How sure that is, between 0 and 1.
+    /// Confidence, between 0 and 1.
     pub confidence: f64,
-    /// The chance that what they get is too little memory, as far as the history tells; none where it tells nothing.
+    /// Probability that the memory is not enough, by history. `None` without history.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub risk: Option<f64>,
-    /// That they got more while they ran.
+    /// Memory growth during the attempt.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub grown: Option<Grown>,
-    /// That they were to get more while they ran, and did not.
+    /// Refused memory growth during the attempt.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_grown: Option<NotGrown>,
-    /// Why they were not even to get more than they have while they ran, each reason once, the last one last.
+    /// Why no growth was requested during the attempt, each reason once, the latest last.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub not_asked: Vec<NoMore>,
-    /// What the largest worker used, once the attempt has ended.
+    /// Usage of the largest worker. Set once the attempt has ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub used: Option<RoleUsage>,
 }
 
 impl SizedRole {
-    /// As asked for, for this reason.
+    /// As requested, for these reasons.
     #[must_use]
     pub fn asked(role: &str, asked: Size, memory: Reason, cpu: Reason) -> Self {
         let role = role.to_owned();
@@ -231,7 +224,8 @@ impl SizedRole {
         }
     }
 
-    /// The same with more memory, from a moment on at which the workers run. The risk is that of other amounts no more.
+    /// The same with more memory, from a time on at which the workers run. The risk no longer applies to the
+    /// new amount.
     #[must_use]
     pub fn grown(self, memory: Bytes, at: Timestamp) -> Self {
         let had = self.gets;
@@ -242,15 +236,14 @@ impl SizedRole {
             memory: Reason::NearlyFull { had: had.memory },
             risk: None,
             grown: Some(Grown { at, times }),
-            // What is noted is of what they had before.
+            // It applied to what they had before.
             bounded: None,
             not_asked: Vec::new(),
             ..self
         }
     }
 
-    /// The same without what its workers were to get last while they ran, as the cluster did not give it: they have what they
-    /// had. `None` where this is not what they were to get last.
+    /// Reverts the last memory growth, which the cluster refused. `None` if this is not the last growth.
     #[must_use]
     pub fn not_given(&self, wanted: Bytes, at: Timestamp, why: &str) -> Option<Self> {
         let (Reason::NearlyFull { had }, Some(grown)) = (self.memory, self.grown) else { return None };
@@ -267,26 +260,26 @@ impl SizedRole {
         })
     }
 
-    /// When what they get was changed last while they ran.
+    /// Time of the last change while they ran.
     #[must_use]
     pub fn changed_at(&self) -> Option<Timestamp> {
         self.grown.map(|grown| grown.at).max(self.not_grown.as_ref().map(|not| not.at))
     }
 
-    /// Whether it gets something else than the attempt before.
+    /// Whether it differs from the previous attempt.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         self.gets != self.before.unwrap_or(self.asked)
     }
 
-    /// What is said of it, where it gets something else than was asked for: "memory 4Gi instead of 16Gi: peaks of 23
-    /// attempts; cpu 500m instead of 2: peaks of 23 attempts".
+    /// The difference to the request as text: "memory 4Gi instead of 16Gi: peaks of 23 attempts; cpu 500m
+    /// instead of 2: peaks of 23 attempts".
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
         self.instead_of(self.asked)
     }
 
-    /// The same, where it gets something else than the attempt before.
+    /// The same for the difference to the previous attempt.
     #[must_use]
     pub fn change(&self) -> Option<String> {
         self.instead_of(self.before.unwrap_or(self.asked))
@@ -303,15 +296,13 @@ impl SizedRole {
     }
 }
 
-/// What sizing has to do with an attempt.
+/// Right-sizing of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AttemptSizing {
-    /// What it is made of: see [`make`].
+    /// Its fingerprint: see [`make`].
     pub make: String,
-    /// The size of its input in bytes, where the task says it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub input: Option<u64>,
-    /// Of each role what its workers get.
     pub roles: Vec<SizedRole>,
     /// Whether they may get more memory while they run.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
@@ -319,63 +310,63 @@ pub struct AttemptSizing {
 }
 
 impl AttemptSizing {
-    /// Resources of the workers of a role.
+    /// Sizing of a role's workers.
     #[must_use]
     pub fn of(&self, role: &str) -> Option<&SizedRole> {
         self.roles.iter().find(|sized| sized.role == role)
     }
 
-    /// Puts what workers get in the place of what was asked for.
+    /// Replaces the requested amounts by the sized ones.
     pub fn apply(&self, role: &str, resources: &mut Resources) {
         if let Some(sized) = self.of(role) {
             (resources.cpu, resources.memory) = (sized.gets.cpu, sized.gets.memory);
         }
     }
 
-    /// Whether all get what was asked for.
+    /// Whether all roles get what they request.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.roles.iter().all(|sized| sized.gets == sized.asked)
     }
 
-    /// Takes in what an attempt that has ended used.
+    /// Records the usage of an attempt that has ended.
     pub fn used(&mut self, usage: &[RoleUsage]) {
         for sized in &mut self.roles {
             sized.used = usage.iter().find(|usage| usage.role == sized.role).cloned();
         }
     }
 
-    /// The roles that get something else than those of the attempt before.
+    /// The roles that differ from the previous attempt.
     pub fn changes(&self) -> impl Iterator<Item = &SizedRole> {
         self.roles.iter().filter(|sized| sized.is_changed())
     }
 
-    /// When what any of them get was changed last while they ran.
+    /// Time of the last change of any role during the attempt.
     #[must_use]
     pub fn changed_at(&self) -> Option<Timestamp> {
         self.roles.iter().filter_map(SizedRole::changed_at).max()
     }
 
-    /// Says how likely it is that what the workers of a role get is too little memory.
+    /// Sets the probability that the memory of a role's workers is not enough.
     pub fn set_risk(&mut self, role: &str, risk: Option<f64>) {
         for sized in self.roles.iter_mut().filter(|sized| sized.role == role) {
             sized.risk = risk;
         }
     }
 
-    /// What is said of the roles that get something else than was asked for.
+    /// The roles' differences to the request as text.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
         self.said(SizedRole::sentence)
     }
 
-    /// What is said of those that get something else than in the attempt before.
+    /// The roles' differences to the previous attempt as text.
     #[must_use]
     pub fn change(&self) -> Option<String> {
         self.said(SizedRole::change)
     }
 
-    /// What is said of each role; where there are several, with its name.
+    /// Combines the roles' texts; with several roles, each has the role's name.
     fn said(&self, of_role: impl Fn(&SizedRole) -> Option<String>) -> Option<String> {
         let said = self.roles.iter().filter_map(|sized| {
             let sentence = of_role(sized)?;
@@ -386,60 +377,57 @@ impl AttemptSizing {
     }
 }
 
-/// What is known of one role of a task, or of a template in its project.
+/// History of one role of a task, or of a template in its project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoleHistory {
-    /// The task; none for all tasks of the project that are made from the template.
+    /// The task. `None` for all tasks of the project with this template.
     pub task: Option<String>,
     /// The task template's name, without its version.
     pub template: String,
-    /// Role.
     pub role: String,
-    /// The attempts, the newest last.
+    /// The attempts, newest last.
     pub past: Vec<Past>,
 }
 
-/// What is known of the tasks of one pipeline, and what its project wants.
+/// History of one pipeline's tasks, and its project's policy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SizingHistory {
-    /// What the project wants of tasks that do not say it.
+    /// The project's mode for tasks without their own.
     pub mode: SizingMode,
-    /// Tasks that get what they ask for until somebody takes that back.
+    /// Tasks reverted to their requests, until a user undoes that.
     pub reverted: BTreeSet<String>,
     roles: BTreeMap<(Option<String>, String, String), Vec<Past>>,
 }
 
 impl SizingHistory {
-    /// Without anything known yet.
+    /// Creates an empty history.
     #[must_use]
     pub fn new(mode: SizingMode, reverted: BTreeSet<String>) -> Self {
         Self { mode, reverted, roles: BTreeMap::new() }
     }
 
-    /// Whether nothing is known of any task.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.reverted.is_empty() && self.roles.is_empty()
     }
 
-    /// Adds what is known of a role.
     pub fn insert(&mut self, history: RoleHistory) {
         self.roles.insert((history.task, history.template, history.role), history.past);
     }
 
-    /// The attempts at a task, the newest last.
+    /// The attempts of a task, newest last.
     #[must_use]
     pub fn of_task(&self, task: &str, template: &str, role: &str) -> &[Past] {
         self.of(Some(task), template, role)
     }
 
-    /// The attempts at any task of the template in the project.
+    /// The attempts of any task of the template in the project.
     #[must_use]
     pub fn of_template(&self, template: &str, role: &str) -> &[Past] {
         self.of(None, template, role)
     }
 
-    /// The attempts at each role of every other task.
+    /// The attempts of each role of every other task.
     #[must_use]
     pub fn of_others(&self, task: &str) -> Vec<&[Past]> {
         let is_other = |name: &Option<String>| name.as_ref().is_some_and(|name| name != task);
@@ -452,7 +440,7 @@ impl SizingHistory {
         self.roles.get(&key).map_or(&[], Vec::as_slice)
     }
 
-    /// Takes in an attempt that has ended: what the store keeps of it in the same pass.
+    /// Adds an attempt that has ended, as the store does in the same cycle.
     pub fn learn(&mut self, attempt: &AttemptRecord) {
         for (role, past) in Past::of(attempt) {
             for task in [Some(attempt.key.task.clone()), None] {
@@ -467,15 +455,15 @@ impl SizingHistory {
         }
     }
 
-    /// What holds for a task: what it says itself, else what its project wants.
+    /// The mode of a task: its own, or else its project's.
     #[must_use]
     pub fn mode_of(&self, task: &PlannedTask) -> SizingMode {
         task.sizing.unwrap_or(self.mode)
     }
 }
 
-/// What a task's attempts are made of: its template with all of its files, the image, the Python packages and the program.
-/// Attempts that were made of something else say nothing of the next one.
+/// The fingerprint of a task's attempts: its template with all of its files, the image, the Python packages
+/// and the program. Attempts with another fingerprint say nothing about the next one.
 #[must_use]
 pub fn make(plan: &RunPlan, task: TaskIx) -> String {
     let planned = plan.task(task);

@@ -1,4 +1,4 @@
-//! What a Slurm cluster has, what a project has there, and what a job becomes on it.
+//! What a Slurm cluster has, what a project has there, and how a job is lowered to it.
 
 mod calls;
 mod containers;
@@ -20,105 +20,106 @@ pub use rest::{REST_VERSIONS, RestPlace, SlurmRest};
 pub use settings::{SlurmMirror, SlurmSettings};
 pub use way::SlurmWay;
 
-/// The files of an attempt in its folder, beside those of its workers.
+/// Files of an attempt in its folder, besides those of its workers.
 pub mod files {
-    /// The script that is submitted.
+    /// The submitted script.
     pub const SCRIPT: &str = "job.sh";
-    /// The processes, with tokens for what only the nodes know: [`super::SlurmJob::job`].
+    /// The processes, with tokens for values that only the nodes know: [`super::SlurmJob::job`].
     pub const JOB: &str = "job.json";
-    /// A folder that the script makes first: the attempt was begun, and nothing begins it again.
+    /// A folder that the script creates first. It marks the attempt as begun, so that nothing begins it
+    /// again.
     pub const SUBMITTED: &str = "submitted";
-    /// What Slurm and the script say.
+    /// Output of Slurm and the script.
     pub const LOG: &str = "slurm.log";
-    /// Where the workers are, a line each in rank order: rank, node, address, port.
+    /// Where the workers are, one line per worker in rank order: rank, node, address, port.
     pub const PLACES: &str = "places";
-    /// By what it holds the workers know each other; nobody else may read it.
+    /// The token with which the workers authenticate each other; not readable by others.
     pub const TOKEN: &str = "token";
-    /// The secrets' values by name, a JSON object; nobody else may read it, and it goes with the job's end.
+    /// The secrets' values by name, a JSON object; not readable by others, and deleted at the job's end.
     pub const SECRETS: &str = "secrets.json";
-    /// Where the image is in which the workers' programs run; absent where they run on the nodes themselves.
+    /// Path of the image in which the workers' programs run. Absent if they run directly on the nodes.
     pub const IMAGE: &str = "image";
 }
 
-/// How many ports a job has: the workers' own, by rank or, of more workers, by their number on the node, and as the last one
-/// that of the job.
+/// Number of ports of a job. They belong to its workers, by rank or, with more workers, by their index on the
+/// node. The last one belongs to the job.
 pub const PORTS: u32 = 64;
-/// The port, of a job's, on which the programs of templates meet: no worker's own.
+/// The job's port on which the programs of templates meet. It belongs to no worker.
 pub const LINK_PORT: u32 = PORTS - 1;
 /// The first port of all jobs.
 pub const FIRST_PORT: u32 = 10_000;
-/// How many jobs have ports of their own at a time: all of them below those that systems hand out themselves.
+/// Maximum number of concurrent jobs with their own ports. All ports are below the systems' ephemeral range.
 pub const RANGES: u32 = 350;
 
-/// A cluster as far as lowering must know it. What is absent is not there.
+/// What lowering needs to know of a cluster. Absent components are not installed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SlurmFacts {
-    /// The account that the project's jobs are counted for; the user's default where it is absent. `{project}` in it stands
-    /// for the project's name.
+    /// The account of the project's jobs. `None` means the user's default. `{project}` is replaced by the
+    /// project's name.
     pub account: Option<String>,
-    /// The quality of service; `{project}` in it stands for the project's name.
+    /// The quality of service. `{project}` is replaced by the project's name.
     pub qos: Option<String>,
-    /// The partition of jobs that name no node group; the cluster's default where it is absent.
+    /// The partition of jobs without a node group. `None` means the cluster's default.
     pub partition: Option<String>,
     /// Node groups that a placement can refer to.
     pub node_groups: BTreeMap<String, SlurmNodeGroup>,
-    /// Features of nodes by what a placement's `selector` asks for: `disk=ssd` -> `ssd`.
+    /// Node features by the labels of a placement's `selector`: `disk=ssd` -> `ssd`.
     pub features: BTreeMap<String, String>,
-    /// GPUs; absent where there are none.
+    /// GPUs. `None` if there are none.
     pub cards: Option<SlurmCards>,
-    /// The generic resource that RDMA devices are asked for by.
+    /// The generic resource of RDMA devices.
     pub rdma: Option<String>,
-    /// The project's workspace, the same folder on every node and where jobs are submitted. `{project}` in it stands for the
-    /// project's name.
+    /// The project's workspace, the same folder on every node and on the submitting host. `{project}` is
+    /// replaced by the project's name.
     pub workspace: String,
-    /// The folder of the templates' copies, as readable everywhere. `{project}` in it stands for the project's name.
+    /// The folder with the templates' copies, readable everywhere. `{project}` is replaced by the project's
+    /// name.
     pub templates: String,
-    /// The folder of copies of pipelines' folders; `.code` of the workspace where it is empty. `{project}` in it stands for the
-    /// project's name.
+    /// The folder with copies of pipelines' folders. Empty means `.code` of the workspace. `{project}` is
+    /// replaced by the project's name.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub code: String,
-    /// The `cubeloom` program on every node.
+    /// The path of the `cubeloom` program on every node.
     pub program: String,
-    /// Variables of every worker, which tasks may set otherwise.
+    /// Environment variables of every worker, which tasks can override.
     pub env: BTreeMap<String, String>,
-    /// What runs a template's image; absent where programs run on the nodes themselves.
+    /// Runs a template's image. `None` if programs run directly on the nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub containers: Option<SlurmContainers>,
-    /// Nodes to which no job goes: those that are set aside.
+    /// Cordoned nodes: no job goes there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aside_nodes: Vec<String>,
-    /// Nodes to which no job goes as they are spares at present.
+    /// Current standby nodes: no job goes there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spare_nodes: Vec<String>,
 }
 
-/// The nodes that a placement may name together.
+/// A node group that placements can name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SlurmNodeGroup {
-    /// Their partition; that of all jobs where it is absent.
+    /// Their partition. `None` means the default one of all jobs.
     pub partition: Option<String>,
-    /// Features that they have.
     pub features: Vec<String>,
-    /// Variables of the workers there, which tasks may set otherwise.
+    /// Environment variables of the workers there, which tasks can override.
     pub env: BTreeMap<String, String>,
-    /// How many of them are kept free, to take the place of others that are away or set aside.
+    /// Number of standby nodes, which replace unreachable or cordoned ones.
     #[serde(skip_serializing_if = "is_zero")]
     pub spares: u32,
 }
 
-/// How GPUs are asked for: as the generic resource `gpu`.
+/// How GPUs are requested: as the generic resource `gpu`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SlurmCards {
-    /// Their types, as `gres.conf` names them.
+    /// Their types, as named in `gres.conf`.
     pub types: Vec<String>,
-    /// Into how many shards (the generic resource `shard`) each card is divided; absent where cards are handed out whole.
+    /// Number of shards (the generic resource `shard`) per GPU. `None` if GPUs are allocated whole.
     pub shards: Option<u32>,
 }
 
-/// Whether a text is the name of an account that jobs may run as.
+/// Whether a text is a valid name of an account that jobs may run as.
 fn is_account(text: &str) -> bool {
     is_word(text)
         && text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
@@ -144,7 +145,7 @@ impl SlurmFacts {
         }
     }
 
-    /// The same for one account of several: copies that another account made could become something else.
+    /// The same for one account of several: copies created by another account could be modified by it.
     #[must_use]
     pub fn of_account(&self, account: &str) -> Self {
         Self {
@@ -162,14 +163,14 @@ impl SlurmFacts {
         if self.code.is_empty() { format!("{}/.code", self.workspace) } else { self.code.clone() }
     }
 
-    /// Where the copy of a pipeline's folder is, by its digest.
+    /// The folder with the copy of a pipeline's folder, by digest.
     #[must_use]
     pub fn code_folder(&self, digest: &str) -> String {
         format!("{}/{digest}", self.code_above())
     }
 
-    /// What cannot be written into a script, a sentence each that begins with the field. All of it is checked here, so that
-    /// no text of a configuration becomes a word of a shell.
+    /// Settings that cannot be written into a script, one sentence each that begins with the field. All of
+    /// them are checked here, so that no configured text can inject shell code.
     #[must_use]
     pub fn mistakes(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -233,46 +234,43 @@ fn is_path(text: &str) -> bool {
         && parts.all(|part| is_word(part) && part != "." && part != "..")
 }
 
-/// What a job becomes on Slurm.
+/// A job lowered to Slurm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlurmJob {
-    /// Attempt.
     pub key: AttemptKey,
-    /// What was chosen and why, a sentence each.
+    /// Decisions with their reasons, one sentence each.
     pub decisions: Vec<String>,
     /// The attempt's folder, on every node.
     pub folder: String,
-    /// The script that is submitted.
+    /// The submitted script.
     pub script: String,
-    /// Its processes, as on one machine, with tokens for what only the nodes know.
+    /// Its processes, as on one machine, with tokens for values that only the nodes know.
     pub job: LocalJob,
-    /// The folder, in the workspace, in which its script keeps an image that it takes from a registry; absent where it takes
-    /// none.
+    /// The folder in the workspace in which its script stores a pulled image. `None` if it pulls none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pulled: Option<String>,
 }
 
-/// The tokens in a [`SlurmJob`]'s processes. What they stand for is found out on the nodes.
+/// Tokens in a [`SlurmJob`]'s processes. The nodes replace them by the values.
 pub mod tokens {
-    /// Where a worker is.
     #[must_use]
     pub fn address(rank: u32) -> String {
         format!("@cubeloom-address-{rank}@")
     }
 
-    /// The port that is a worker's own.
     #[must_use]
     pub fn port(rank: u32) -> String {
         format!("@cubeloom-port-{rank}@")
     }
 
-    /// A port after the workers' own, for a process that is not the first of its worker; `at` counts these over all workers.
+    /// A port after the workers' own, for a process that is not the first of its worker. `at` counts these
+    /// over all workers.
     #[must_use]
     pub fn more_port(at: u32) -> String {
         format!("{MORE_PORT}{at}@")
     }
 
-    /// Whether a text holds such a port.
+    /// Whether a text contains such a port.
     #[must_use]
     pub fn has_more_ports(text: &str) -> bool {
         text.contains(MORE_PORT)
@@ -280,9 +278,9 @@ pub mod tokens {
 
     const MORE_PORT: &str = "@cubeloom-more-port-";
 
-    /// Where the image is in which the workers' programs run.
+    /// Path of the image in which the workers' programs run.
     pub const IMAGE: &str = "@cubeloom-image@";
-    /// The cards that Slurm gave to the worker that reads it.
+    /// The GPUs that Slurm allocated to the worker that reads it.
     pub const CARDS: &str = "@cubeloom-cards@";
     /// The job's own port, [`super::LINK_PORT`].
     pub const LINK: &str = "@cubeloom-link-port@";

@@ -1,22 +1,21 @@
-//! Spares of a node group: nodes on which nothing runs as long as all others of the group are well, and which take the
-//! place of those that are not.
+//! Standby nodes of a node group: they stay empty as long as all others of the group are healthy, and replace
+//! those that are not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A node, as far as spares are concerned.
+/// A node, as far as standby nodes are concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Name.
     pub name: String,
-    /// The groups that it is of, or would be if it were well.
+    /// Its groups, or those it would have if it were healthy.
     pub groups: Vec<String>,
-    /// Whether jobs may go there: it is neither away nor set aside.
+    /// Whether jobs may go there: it is neither unreachable nor cordoned.
     pub is_well: bool,
 }
 
-/// The nodes that are spares now, in the order of their names. `wanted` says how many each group keeps; `spares` and `used` are
-/// those that were spares, or not, before: who is one stays one, and a node that is well again becomes one before another that
-/// has jobs. A group keeps at least one node for jobs.
+/// The current standby nodes, sorted by name. `wanted` is the number per group; `spares` and `used` are the
+/// nodes that were standby, or not, before. A standby node stays one, and a recovered node becomes one before
+/// another with jobs. A group keeps at least one node for jobs.
 #[must_use]
 pub fn spares(
     wanted: &BTreeMap<String, u32>,
@@ -32,7 +31,7 @@ pub fn spares(
             of_group().filter(|member| member.is_well).map(|member| member.name.as_str()).collect();
         let kept = (*count as usize).saturating_sub(away).min(well.len().saturating_sub(1));
         let was_spare = |name: &str| spares.iter().any(|spare| spare == name);
-        // A node of two groups that is a spare of one serves the other as well.
+        // A standby node of one of its groups also serves the other.
         well.sort_by_key(|name| {
             let is_new = !used.contains(name);
             (std::cmp::Reverse((found.contains(*name), was_spare(name), is_new)), std::cmp::Reverse(*name))
@@ -50,7 +49,7 @@ mod tests {
         BTreeMap::from([("cards".to_owned(), spares)])
     }
 
-    /// The nodes `a` to `e`, of which these are away.
+    /// The nodes `a` to `e`, with these unreachable.
     fn five(away: &[&str]) -> Vec<Member> {
         let member = |name: &str| Member {
             name: name.into(),
@@ -80,7 +79,7 @@ mod tests {
     #[test]
     fn who_is_a_spare_stays_one_and_who_comes_back_becomes_one() {
         assert_eq!(now(2, &[], &["a", "b"]), ["a", "b"]);
-        // `b` was away, `d` works in its place: `b` is empty.
+        // `b` was unreachable and `d` replaced it: `b` is empty.
         let used = BTreeSet::from(["a", "c", "d"]);
         let before = ["e".to_owned()];
         assert_eq!(spares(&groups(2), &five(&[]), &before, &used), ["b", "e"]);

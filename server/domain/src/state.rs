@@ -11,15 +11,13 @@ use crate::mark::Mark;
 use crate::outcome::{Failure, Outcome};
 use crate::waiting::{Explanation, WaitRule};
 
-/// A transition that the present state does not have.
+/// A transition that does not exist in the current state.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{what} cannot become {to} from {from}")]
 pub struct BadTransition {
-    /// Of what.
+    /// The kind of object.
     pub what: &'static str,
-    /// The state it is in.
     pub from: &'static str,
-    /// The state it should take.
     pub to: &'static str,
 }
 
@@ -31,28 +29,28 @@ pub enum RunState {
     Queued,
     /// Its tasks run or wait.
     Running,
-    /// Somebody wants it to stop; what runs is being stopped.
+    /// It is being cancelled; running attempts are being stopped.
     Cancelling,
-    /// Every task ended well or was skipped.
+    /// Every task succeeded or was skipped.
     Succeeded,
     /// A task failed.
     Failed,
-    /// It was stopped.
+    /// It was cancelled.
     Cancelled,
 }
 
 impl RunState {
-    /// All of them, in the order in which a run may go through them.
+    /// All states, in the order in which a run may go through them.
     pub const ALL: [Self; 6] =
         [Self::Queued, Self::Running, Self::Cancelling, Self::Succeeded, Self::Failed, Self::Cancelled];
 
-    /// Whether nothing will happen any more by itself.
+    /// Whether it changes only by a command.
     #[must_use]
     pub fn is_final(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
     }
 
-    /// The word for it, as stored and shown.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -66,19 +64,19 @@ impl RunState {
     }
 }
 
-/// Why an instance is not running though what it needs has ended.
+/// Why an instance is not running although its upstream has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum WaitReason {
-    /// Not enough is free.
+    /// Insufficient resources.
     Capacity {
         /// A sentence with the amounts.
         message: String,
-        /// The same as data, and who holds what is missing.
+        /// The same as data, with the jobs that hold what is missing.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         why: Option<Box<Explanation>>,
     },
-    /// A job that is ahead needs the room.
+    /// Queued behind a job that needs the capacity.
     Behind {
         /// A sentence that names it.
         message: String,
@@ -86,36 +84,37 @@ pub enum WaitReason {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         why: Option<Box<Explanation>>,
     },
-    /// Its project, a group above it, or the person has all that it may have, or others have what it may not borrow.
+    /// The limit of its project, a group above it or the person is exhausted, or it may not borrow what
+    /// others use.
     Quota {
         /// A sentence with the amounts.
         message: String,
-        /// The same as data, and who holds what is missing.
+        /// The same as data, with the jobs that hold what is missing.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         why: Option<Box<Explanation>>,
     },
-    /// A limit that it names is used up.
+    /// A concurrency limit that it names is exhausted.
     NamedLimit {
         /// A sentence that names the limit.
         message: String,
-        /// The same as data, and who holds it.
+        /// The same as data, with the jobs that hold it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         why: Option<Box<Explanation>>,
     },
-    /// The pipeline's or the task's parallelism is used up.
+    /// The parallelism of the pipeline or the task is exhausted.
     Parallelism {
         /// A sentence with the limit.
         message: String,
-        /// The same as data; none in what earlier versions noted.
+        /// The same as data. `None` if an earlier version stored it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         why: Option<Box<Explanation>>,
     },
-    /// A person has to decide.
+    /// A user has to decide.
     Decision(Question),
 }
 
 impl WaitReason {
-    /// The sentence for the person.
+    /// The sentence for users.
     #[must_use]
     pub fn message(&self) -> &str {
         match self {
@@ -128,7 +127,7 @@ impl WaitReason {
         }
     }
 
-    /// The word for what keeps it waiting, as it is stored.
+    /// The stored name of the rule.
     #[must_use]
     pub fn rule(&self) -> &'static str {
         match self {
@@ -141,7 +140,7 @@ impl WaitReason {
         }
     }
 
-    /// The same as data, where a rule is the reason, and no person.
+    /// The same as data. `None` if a user's decision is pending, not a rule.
     #[must_use]
     pub fn explanation(&self) -> Option<&Explanation> {
         match self {
@@ -154,16 +153,16 @@ impl WaitReason {
         }
     }
 
-    /// Whether it may hold of jobs like this one, too: what one of them had to give back, where one may not go, or that one asks
-    /// for more since it ran out of memory, says nothing of the others.
+    /// Whether it may apply to similar jobs, too. It does not if it is specific to this job: reclaimed
+    /// resources, anti-affinity, or a larger request after an OOM kill.
     #[must_use]
     pub fn is_of_all(&self) -> bool {
         let rule = self.explanation().map(|why| why.rule);
         !matches!(rule, Some(WaitRule::CoolDown | WaitRule::Apart | WaitRule::NeverFits))
     }
 
-    /// What may be said of a job like this one that stands so many places further behind: the same rule and amounts, and
-    /// nobody whose end would start it.
+    /// The reason for a similar job this many positions further behind: the same rule and amounts, without
+    /// holders.
     #[must_use]
     pub fn further_behind(mut self, places: u32) -> Self {
         if let Self::Capacity { why: Some(why), .. }
@@ -178,92 +177,88 @@ impl WaitReason {
     }
 }
 
-/// Why an instance was not run.
+/// Why an instance was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
     /// Its `when` was false.
     Condition,
-    /// Its trigger rule can no longer hold, and no needed task failed.
+    /// Its trigger rule can no longer hold, and no upstream task failed.
     Trigger,
-    /// A person said that it is not needed.
+    /// A user marked it as not needed.
     Marked,
 }
 
-/// Where the outputs of an instance came from, when it was not run.
+/// The source of an instance's outputs that were reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReusedFrom {
-    /// Run.
     pub run: RunId,
-    /// Name of the task.
     pub task: String,
-    /// When that had ended.
+    /// When the reused attempt had ended.
     pub ended_at: Timestamp,
 }
 
-/// The state of an instance. An instance that is not stored waits for what it needs.
+/// The state of an instance. An instance without a stored state waits for its upstream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum InstanceState {
-    /// It is to run again, and waits for what it needs.
+    /// It is to run again, and waits for its upstream.
     Pending,
-    /// What it needs has ended; it waits for a place.
+    /// Pending: its upstream has ended.
     Waiting {
-        /// Start time.
         since: Timestamp,
-        /// Why, once it was looked at.
+        /// The pending reason, once evaluated.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<WaitReason>,
     },
-    /// It failed and will be tried again.
+    /// It failed and will be retried.
     Backoff {
-        /// End time.
+        /// When the next attempt is due.
         until: Timestamp,
     },
-    /// An attempt is on its way.
+    /// An attempt is in progress.
     Active {
-        /// What it counts as when that has ended: it was told to stop for this.
+        /// The outcome set by a user, for which the attempt was asked to stop.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         marked: Option<Box<Mark>>,
     },
-    /// It ended well.
     Succeeded {
-        /// Where its outputs came from, when it was not run.
+        /// The source of its outputs, if it was not run.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reused: Option<ReusedFrom>,
     },
-    /// A trial that was stopped, as others of its search are better.
+    /// A trial that was stopped early, because others of its search are better.
     StoppedEarly {
         /// A sentence with the values.
         why: String,
     },
     /// Its last attempt failed.
     Failed {
-        /// Reason.
+        /// The failure of that attempt.
         failure: Failure,
     },
-    /// A task that it needs failed.
+    /// An upstream task failed.
     UpstreamFailed,
-    /// It was not run.
+    /// It was skipped.
     Skipped {
-        /// Reason.
+        /// Why it was skipped.
         reason: SkipReason,
     },
-    /// The run was stopped.
+    /// The run was cancelled.
     Cancelled,
 }
 
 impl InstanceState {
-    /// An attempt is on its way.
+    /// An attempt is in progress.
     pub const ACTIVE: Self = Self::Active { marked: None };
 
-    /// Whether it was not run because of others: it may be, if they come to another end.
+    /// Whether it was not run because of others: it may still run if their outcome changes.
     #[must_use]
     pub fn is_passed_over(&self) -> bool {
         matches!(self, Self::UpstreamFailed | Self::Skipped { reason: SkipReason::Trigger })
     }
 
-    /// What a person has to decide, where it waits for that.
+    /// The question to a user, if it waits for a decision.
     #[must_use]
     pub fn question(&self) -> Option<&Question> {
         match self {
@@ -272,7 +267,7 @@ impl InstanceState {
         }
     }
 
-    /// Whether it waits for a place on its cluster: not for others of its run, and for nobody's decision.
+    /// Whether it is pending for its cluster, and not for others of its run or for a decision.
     #[must_use]
     pub fn is_queued(&self) -> bool {
         match self {
@@ -283,19 +278,18 @@ impl InstanceState {
         }
     }
 
-    /// Whether it has ended.
     #[must_use]
     pub fn is_final(&self) -> bool {
         !matches!(self, Self::Pending | Self::Waiting { .. } | Self::Backoff { .. } | Self::Active { .. })
     }
 
-    /// Whether it left what it was run for, so that it need not be run again.
+    /// Whether it completed its work, so that it need not run again.
     #[must_use]
     pub fn is_done_with(&self) -> bool {
         matches!(self, Self::Succeeded { .. } | Self::StoppedEarly { .. })
     }
 
-    /// The word for it, as shown.
+    /// The public name.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -318,33 +312,29 @@ impl InstanceState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum AttemptState {
-    /// Written, and perhaps submitted: after a crash its name is looked up.
+    /// Stored, and possibly submitted: after a crash it is looked up by its name.
     Submitting,
     /// Its workers run.
     Running {
-        /// Start time.
+        /// When they started.
         started_at: Timestamp,
     },
-    /// It was told to stop.
+    /// It was asked to stop.
     Stopping {
-        /// Since when it ran, if it did.
+        /// When it started, if it did.
         started_at: Option<Timestamp>,
-        /// Reason.
         cause: StopCause,
     },
-    /// It has ended.
     Ended {
-        /// Since when it ran, if it did.
+        /// When it started, if it did.
         started_at: Option<Timestamp>,
-        /// End time of its last part.
         ended_at: Timestamp,
-        /// How.
         outcome: Outcome,
     },
 }
 
 impl AttemptState {
-    /// The word for it, as stored and shown.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -355,13 +345,13 @@ impl AttemptState {
         }
     }
 
-    /// Whether something of it may be on the cluster.
+    /// Whether the cluster may have anything of it.
     #[must_use]
     pub fn is_live(&self) -> bool {
         !matches!(self, Self::Ended { .. })
     }
 
-    /// Since when it runs or ran.
+    /// When it started, if it did.
     #[must_use]
     pub fn started_at(&self) -> Option<Timestamp> {
         match self {
@@ -374,7 +364,7 @@ impl AttemptState {
     /// Its workers run.
     ///
     /// # Errors
-    /// When it does not wait for that; a second report changes nothing and is refused too.
+    /// It is not in a state before that. A second report changes nothing, and is rejected, too.
     pub fn start(self, started_at: Timestamp) -> Result<Self, BadTransition> {
         match self {
             Self::Submitting => Ok(Self::Running { started_at }),
@@ -385,10 +375,10 @@ impl AttemptState {
         }
     }
 
-    /// It is told to stop. The first cause stays.
+    /// It is asked to stop. The first cause stays.
     ///
     /// # Errors
-    /// When it is stopping already, or has ended.
+    /// It is stopping already, or has ended.
     pub fn stop(self, cause: StopCause) -> Result<Self, BadTransition> {
         match self {
             Self::Submitting => Ok(Self::Stopping { started_at: None, cause }),
@@ -400,7 +390,7 @@ impl AttemptState {
     /// It has ended.
     ///
     /// # Errors
-    /// When it had ended before.
+    /// It had ended before.
     pub fn end(self, ended_at: Timestamp, outcome: Outcome) -> Result<Self, BadTransition> {
         match self {
             Self::Ended { .. } => Err(BadTransition { what: "an attempt", from: "ended", to: "ended" }),

@@ -1,8 +1,8 @@
 //! Terminals: an optional capability of executors.
 //!
-//! A person looks around where a worker of an attempt has failed: the same template, image, inputs and variables, and a
-//! shell instead of its program. A terminal is two streams of plain bytes; who may have one, and for how long, is for
-//! others to say.
+//! A terminal shows the environment in which a worker of an attempt has failed. It has the same template,
+//! image, inputs and variables, with a shell instead of the program. A terminal is two plain byte streams.
+//! Permissions and time limits are enforced elsewhere.
 
 use std::io;
 use std::sync::Arc;
@@ -12,66 +12,59 @@ use crate::job::Job;
 use crate::lowered::{Bindings, Lowered};
 use crate::outcome::Failure;
 
-/// Makes of a job what a cluster takes, with the bindings that its executor has chosen for a terminal.
+/// Lowers a job, with the bindings that its executor has chosen for a terminal.
 pub type Lower = dyn Fn(&Job, &Bindings) -> Result<Lowered, Failure> + Send + Sync;
 
-/// The terminal that somebody wants.
+/// A requested terminal.
 #[derive(Clone)]
 pub struct TerminalOrder {
-    /// What it is called: lower-case letters and digits, of which no two terminals have the same.
+    /// Its id: lower-case letters and digits, unique.
     pub id: String,
-    /// The job of the attempt. Its `user` is who the terminal is for: whose own secrets it may use.
+    /// The job of the attempt. Its `user` is the terminal's user, whose own secrets it may use.
     pub job: Arc<Job>,
-    /// The worker that it stands for, by its rank.
+    /// The rank of the worker that it replaces.
     pub rank: u32,
-    /// How large it is at first.
+    /// Initial size.
     pub size: TerminalSize,
-    /// What it says first, a line.
+    /// The first line that it shows.
     pub greeting: String,
-    /// How the job is lowered.
     pub lower: Arc<Lower>,
 }
 
-/// How much text a terminal shows.
+/// The size of a terminal, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalSize {
-    /// Characters in a line.
+    /// Characters per line.
     pub columns: u16,
-    /// Lines.
     pub rows: u16,
 }
 
-/// Opens terminals.
 pub trait Terminals: Send + Sync {
-    /// Starts a shell the way the worker was started, in a scratch folder of its own. Everything that it runs ends with
+    /// Starts a shell as the worker was started, in a scratch folder of its own. All its processes end with
     /// the terminal, and with the server.
     ///
     /// # Errors
-    /// A failure of kind `CouldNotStart`: something that the attempt had is not there any more.
+    /// A failure of kind `CouldNotStart`: something that the attempt had no longer exists.
     fn open(&self, order: TerminalOrder) -> BoxFuture<'_, Result<Arc<dyn Terminal>, Failure>>;
 }
 
-/// An open terminal.
 pub trait Terminal: Send + Sync {
-    /// What it shows next, as soon as there is something; empty when its shell has ended. A program that shows more than
-    /// is read waits. Nothing is lost when the future is dropped.
-    ///
-    /// # Errors
-    /// It cannot be read any more.
+    /// The next output, as soon as there is any; empty when its shell has ended. A program whose output is
+    /// not read blocks. Cancel safe: no output is lost when the future is dropped.
     fn read(&self) -> BoxFuture<'_, io::Result<Vec<u8>>>;
 
-    /// Types. Waits until the shell has taken it.
+    /// Writes input, and waits until the shell has accepted it.
     ///
     /// # Errors
-    /// It has ended.
+    /// The terminal has ended.
     fn write<'a>(&'a self, typed: &'a [u8]) -> BoxFuture<'a, io::Result<()>>;
 
-    /// Changes its size, of which what runs in it is told.
+    /// Resizes the terminal, and notifies the program that runs in it.
     ///
     /// # Errors
-    /// It has ended.
+    /// The terminal has ended.
     fn resize(&self, size: TerminalSize) -> BoxFuture<'_, io::Result<()>>;
 
-    /// Ends the shell and everything that it has started, and removes the scratch folder. Done when nothing is left.
+    /// Ends the shell and all its processes, and removes the scratch folder. Completes when nothing is left.
     fn end(&self) -> BoxFuture<'_, ()>;
 }

@@ -1,4 +1,4 @@
-//! What a worker used: a thinned series while it runs, a summary when it has ended.
+//! Usage of workers: a thinned series while they run, and a summary at the end.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,81 +11,78 @@ use crate::ids::AttemptKey;
 use crate::outcome::WorkerName;
 use crate::quantity::{Bytes, Cpu};
 
-/// One sample of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageSample {
-    /// When it was taken.
     pub at: Timestamp,
     /// CPU time used so far, in microseconds.
     pub cpu_us: u64,
     /// Anonymous plus shared memory; page cache excluded.
     pub memory: Bytes,
-    /// For how long its threads were held back at its limit of CPU so far, in microseconds; where it has one and the kernel tells.
+    /// Total time for which its threads were throttled at its CPU limit, in microseconds. `None` without a
+    /// limit, or if the kernel does not report it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub throttled_us: Option<u64>,
-    /// For how long one of its threads or more waited for a CPU so far, in microseconds; where the kernel tells.
+    /// Total time for which at least one of its threads waited for a CPU, in microseconds. `None` if the
+    /// kernel does not report it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_wait_us: Option<u64>,
-    /// Read from disks so far; where the kernel tells.
+    /// Total read from disks. `None` if the kernel does not report it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub disk_read: Option<Bytes>,
-    /// Written to disks so far; where the kernel tells.
+    /// Total written to disks. `None` if the kernel does not report it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub disk_written: Option<Bytes>,
-    /// For how long one of its processes or more waited for storage so far, in microseconds; where the kernel does not tell, for
-    /// how long anything on its machine did since it began.
+    /// Total time for which at least one of its processes waited for storage, in microseconds. If the kernel
+    /// does not report it: for which anything on its node did, since the worker began.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub io_wait_us: Option<u64>,
-    /// What its cards do; where it holds some.
+    /// Usage of its GPUs. `None` without any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cards: Option<CardsSample>,
 }
 
-/// What the cards of a worker do, all of them together.
+/// Usage of a worker's GPUs, all together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardsSample {
-    /// Count.
     pub cards: u32,
-    /// For how much of the time they worked, in percent, their mean.
+    /// Mean utilization, in percent.
     pub use_percent: u32,
-    /// Their memory in use.
+    /// Memory in use.
     pub memory: Bytes,
-    /// What they draw, in thousandths of a watt; 0 where they do not tell.
+    /// Power draw in milliwatts; 0 if not reported.
     pub power_mw: u64,
 }
 
-/// What a worker used, over time.
+/// Usage of a worker over time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerUsage {
-    /// Worker.
     pub worker: WorkerName,
-    /// In the order in which they were taken.
+    /// In order of time.
     pub samples: Vec<UsageSample>,
 }
 
-/// What can be told of a worker over time.
+/// A group of metrics of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantity {
-    /// Processor time.
+    /// CPU time.
     Cpu,
-    /// How long it was held back at its limit of CPU.
+    /// Time throttled at its CPU limit.
     Throttled,
-    /// How long it waited for a CPU.
+    /// Time waiting for a CPU.
     CpuWait,
-    /// Memory.
     Memory,
-    /// What it read from disks and wrote to them.
+    /// Bytes read from and written to disks.
     Disk,
-    /// What it received and sent.
+    /// Bytes received and sent.
     Network,
-    /// How long it waited for storage.
+    /// Time waiting for storage.
     Waiting,
-    /// What its cards do.
+    /// GPU usage.
     Cards,
 }
 
 impl Quantity {
-    /// The word for it.
+    /// The public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -101,37 +98,37 @@ impl Quantity {
     }
 }
 
-/// One thing that can be drawn of a worker over time.
+/// A metric of a worker over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
-    /// Cores at work.
+    /// CPU usage, in cores.
     Cpu,
-    /// Cores that its limit held back.
+    /// CPU throttled by its limit, in cores.
     Throttled,
-    /// For how much of the time something of it waited for a CPU, in percent.
+    /// Share of time in which any of its threads waited for a CPU, in percent.
     CpuWait,
     /// Memory, in bytes.
     Memory,
-    /// Bytes a second.
+    /// Bytes per second.
     DiskRead,
-    /// Bytes a second.
+    /// Bytes per second.
     DiskWritten,
-    /// Bytes a second.
+    /// Bytes per second.
     NetworkReceived,
-    /// Bytes a second.
+    /// Bytes per second.
     NetworkSent,
-    /// For how much of the time something of it, or else of its node, waited for storage, in percent.
+    /// Share of time in which any of its processes, or else of its node's, waited for storage, in percent.
     IoWait,
-    /// For how much of the time its cards worked, in percent, their mean.
+    /// Mean GPU utilization, in percent.
     CardUse,
-    /// The memory in use of its cards together, in bytes.
+    /// Memory in use on its GPUs, in bytes.
     CardMemory,
-    /// What its cards draw together, in watts.
+    /// Power draw of its GPUs, in watts.
     CardPower,
 }
 
 impl Measure {
-    /// All of them, in the order in which they are shown.
+    /// All metrics, in display order.
     pub const ALL: [Self; 12] = [
         Self::Cpu,
         Self::Throttled,
@@ -147,7 +144,7 @@ impl Measure {
         Self::CardPower,
     ];
 
-    /// The word for it.
+    /// The public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -166,7 +163,7 @@ impl Measure {
         }
     }
 
-    /// The word for its unit.
+    /// The name of its unit.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -180,7 +177,7 @@ impl Measure {
         }
     }
 
-    /// What it tells of.
+    /// Its group.
     #[must_use]
     pub fn quantity(self) -> Quantity {
         match self {
@@ -196,40 +193,37 @@ impl Measure {
     }
 }
 
-/// A moment, in seconds since the epoch, and a value then.
+/// A timestamp, in seconds since the epoch, and a value.
 pub type Point = [f64; 2];
 
-/// What a worker used, as lines that can be drawn: what nobody tells has none.
+/// Usage of a worker as series for charts. Unreported metrics have none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerLines {
-    /// The worker: `<role>-<index>`, or what is known of its name.
+    /// The worker: `<role>-<index>`, or as much as is known of its name.
     pub worker: String,
-    /// The points of each measure, in their order. A rate stands at the end of what it is the mean of.
+    /// The points of each metric, in order. A rate is placed at the end of its averaging interval.
     pub lines: BTreeMap<Measure, Vec<Point>>,
     /// Total memory of its GPUs, in bytes. Omitted when unknown.
     pub card_memory: Option<f64>,
 }
 
-/// Reads what workers use over time: an optional capability of executors.
+/// Reads usage of workers over time: an optional capability of executors.
 pub trait UsageSeries: Send + Sync {
-    /// What each worker of an attempt used so far, by role and index; none when no worker has begun, or when it is not kept
-    /// any more.
-    ///
-    /// # Errors
-    /// It cannot be read.
+    /// Usage of each worker of an attempt so far, by role and index. Empty if no worker has begun, or if it
+    /// is no longer retained.
     fn series<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<WorkerUsage>>>;
 
-    /// What this cluster never tells of a worker.
+    /// Metrics that this cluster never reports.
     fn never_told(&self) -> &'static [Quantity];
 }
 
-/// A program that is held back in this many of a thousand of the scheduler's periods, or in more, could use more; so could one that
-/// waits for a CPU for as much of its time.
+/// A program that is throttled in this many of a thousand CFS periods, or more, could use more CPU. The same
+/// holds for this share of time spent waiting for a CPU.
 pub const THROTTLED: u32 = 250;
 
-/// In how many of a thousand periods the worker was held back that was held back most, of two or of many. Where nobody tells it of
-/// one of them, it is known of them all only if it comes to [`THROTTLED`]: what is below says nothing of the other, which may have
-/// run at its limit all along.
+/// The maximum of two workers' throttled periods, per thousand. If one of them is unknown, the maximum is
+/// only known if it reaches [`THROTTLED`]. A lower value says nothing about the other worker, which may
+/// have been throttled all along.
 #[must_use]
 pub fn held_back_most(one: Option<u32>, other: Option<u32>) -> Option<u32> {
     match (one, other) {
@@ -238,47 +232,47 @@ pub fn held_back_most(one: Option<u32>, other: Option<u32>) -> Option<u32> {
     }
 }
 
-/// What a worker, or all workers of an attempt together, used.
+/// Usage of a worker, or of all workers of an attempt together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageSummary {
-    /// CPU time, in microseconds; of an attempt, the sum.
     pub cpu_us: u64,
     /// Peak of anonymous plus shared memory; of an attempt, the largest worker's.
     pub peak_memory: Bytes,
-    /// The kernel's own maximum, page cache included, where it keeps one.
+    /// The kernel's own maximum, including page cache, if it keeps one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel_peak_memory: Option<Bytes>,
-    /// How its memory was spread over its time, where samples were taken; of an attempt, the largest worker's.
+    /// Distribution of its memory over time, if sampled; of an attempt, the largest worker's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<MemorySpread>,
-    /// The processing power that it did not go beyond in 19 of 20 seconds, where samples were taken; of an attempt, the busiest
+    /// The CPU that it did not exceed in 95 % of its seconds, if sampled; of an attempt, the busiest
     /// worker's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_high: Option<Cpu>,
-    /// In how many of a thousand of the scheduler's periods it was held back by its limit, where the kernel tells; of an
-    /// attempt, the worker's that was held back most ([`held_back_most`]).
+    /// Throttled CFS periods per thousand, if the kernel reports them; of an attempt, the most throttled
+    /// worker's ([`held_back_most`]).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub throttled: Option<u32>,
-    /// In how many of a thousand microseconds of its time one of its threads or more waited for a CPU, where the kernel tells; of an
-    /// attempt, the worker's that waited most ([`held_back_most`]).
+    /// Share of time in which at least one of its threads waited for a CPU, per thousand. `None` if the
+    /// kernel does not report it. Of an attempt, that of the worker that waited most ([`held_back_most`]).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_waited: Option<u32>,
-    /// For how long its cards worked, in microseconds of one card, where somebody measured it; of an attempt, the sum.
+    /// Busy time of its GPUs, in microseconds of one GPU, if measured; of an attempt, the sum.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub card_us: Option<u64>,
 }
 
-/// How the memory of a worker was spread over its time, beside its peak: whether that was held all along or for a moment.
+/// Distribution of a worker's memory over time, in addition to its peak: whether the peak was constant or
+/// momentary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemorySpread {
-    /// What it did not go beyond in half of its seconds.
+    /// The value not exceeded in 50 % of its seconds.
     pub middle: Bytes,
-    /// What it did not go beyond in 19 of 20 seconds.
+    /// The value not exceeded in 95 % of its seconds.
     pub high: Bytes,
 }
 
 impl MemorySpread {
-    /// The larger of both, in each.
+    /// The larger value of each field.
     #[must_use]
     pub fn largest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         let (Some(a), Some(b)) = (one, other) else { return one.or(other) };
@@ -286,22 +280,22 @@ impl MemorySpread {
     }
 }
 
-/// For how long the cards of a job worked, as somebody else measured it.
+/// Busy time of a job's GPUs, as measured by another system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CardTime {
-    /// In microseconds of one card, all of them together.
+    /// In microseconds of one GPU, summed over all of them.
     pub worked_us: u64,
-    /// For how much of its workers' time anything was told, in microseconds of one worker.
+    /// How much of its workers' time is covered by measurements, in microseconds of one worker.
     pub told_us: u64,
 }
 
 impl CardTime {
-    /// A worker may be there for so long before the first is told of it, in microseconds.
+    /// Maximum time before the first measurement of a worker, in microseconds.
     const FIRST: u64 = 60_000_000;
 
-    /// For how long they worked, where that was told of the whole time that so many workers with cards ran for together, in
-    /// microseconds: but for a tenth, and the minute before the first was told of each. Else `None`: nobody knows what they did
-    /// in the rest.
+    /// Busy time, if the measurements cover the total run time of this many workers with GPUs, in
+    /// microseconds. A tenth, and the minute before each worker's first measurement, may be missing.
+    /// Otherwise `None`: the usage in the rest is unknown.
     #[must_use]
     pub fn of_whole(self, ran_us: u64, workers: u64) -> Option<u64> {
         let may_lack = (ran_us / 10).max(workers.saturating_mul(Self::FIRST));
@@ -309,46 +303,44 @@ impl CardTime {
     }
 }
 
-/// What one container of a pod of a job used, as somebody else measured it, at moments that are at least fifteen seconds apart.
+/// Usage of one container of a job's pod, as measured by another system, at least fifteen seconds apart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodUse {
-    /// The pod's name.
     pub pod: String,
-    /// The container's: the program's, or one beside it.
+    /// The container: the program's, or a sidecar.
     pub container: String,
-    /// The cores at work.
+    /// CPU usage, in cores.
     pub cores: Vec<f64>,
-    /// The memory, in bytes.
+    /// Memory, in bytes.
     pub memory: Vec<f64>,
-    /// In which part of the scheduler's periods it was held back by its limit, from 0 to 1, where that is told.
+    /// Share of throttled CFS periods, from 0 to 1, if reported.
     pub throttled: Option<f64>,
 }
 
-/// What the largest worker of a role used.
+/// Usage of the largest worker of a role.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleUsage {
-    /// Role.
     pub role: String,
-    /// The peak of anonymous plus shared memory.
+    /// Peak of anonymous plus shared memory.
     pub peak_memory: Bytes,
-    /// How its memory was spread over its time, where that is told.
+    /// Distribution of its memory over time, if reported.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<MemorySpread>,
-    /// The processing power, on average over its run time.
+    /// Average CPU over its run time.
     pub cpu: Cpu,
-    /// The processing power that it did not go beyond in 19 of 20 seconds.
+    /// The CPU that it did not exceed in 95 % of its seconds.
     pub cpu_high: Cpu,
-    /// In how many of a thousand of the scheduler's periods it was held back by its limit, where that is told. Servers that did not
-    /// tell the two apart have written 0 where it was not.
+    /// Throttled CFS periods per thousand, if reported. Servers that did not distinguish the two have stored
+    /// 0 for unreported.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub throttled: Option<u32>,
-    /// In how many of a thousand microseconds of its time it waited for a CPU, where that is told.
+    /// Share of time spent waiting for a CPU, per thousand, if reported.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_waited: Option<u32>,
 }
 
 impl RoleUsage {
-    /// Of one worker that ran for so many microseconds.
+    /// Usage of one worker with this run time, in microseconds.
     #[must_use]
     pub fn of_worker(role: &str, usage: &UsageSummary, micros: u64) -> Self {
         let mean = Cpu(usage.cpu_us.saturating_mul(1000) / micros.max(1));
@@ -363,7 +355,7 @@ impl RoleUsage {
         }
     }
 
-    /// The larger of both, in everything.
+    /// The larger value of each field.
     #[must_use]
     pub fn largest(self, other: &Self) -> Self {
         Self {
@@ -377,7 +369,7 @@ impl RoleUsage {
         }
     }
 
-    /// Of the workers of all roles, each role once.
+    /// Combines workers of all roles, with each role once.
     #[must_use]
     pub fn by_role(workers: impl Iterator<Item = Self>) -> Vec<Self> {
         let mut roles: Vec<Self> = Vec::new();
@@ -392,7 +384,7 @@ impl RoleUsage {
 }
 
 impl UsageSummary {
-    /// Both together, as for an attempt.
+    /// Combines two workers' usage into an attempt's.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! The port to secrets: executors ask for them by name when a worker starts.
+//! The port to secrets: executors request them by name when a worker starts.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
@@ -7,14 +7,12 @@ use crate::executor::BoxFuture;
 use crate::ids::AttemptKey;
 use crate::job::Job;
 
-/// The attempt that a secret is given to.
+/// The attempt that a secret is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Consumer<'a> {
-    /// Attempt.
     pub key: &'a AttemptKey,
-    /// Project.
     pub project: &'a str,
-    /// User that it runs for.
+    /// The user that it runs as.
     pub user: &'a str,
 }
 
@@ -24,10 +22,10 @@ impl<'a> From<&'a Job> for Consumer<'a> {
     }
 }
 
-/// Where the secrets of projects and people are. What is given out is noted in the audit log.
+/// The store of projects' and users' secrets. Every access is recorded in the audit log.
 pub trait Vault: Debug + Send + Sync {
-    /// The value of the secret that an attempt means by `name`; `None` when neither its person nor its project has one.
-    /// It is asked for when workers are started, and is not kept, nor written down.
+    /// The value of the secret that an attempt refers to by `name`. `None` when neither its user nor its
+    /// project has one. It is requested when workers start, and neither kept nor stored.
     ///
     /// # Errors
     /// A sentence that names the secret, never its value.
@@ -37,14 +35,14 @@ pub trait Vault: Debug + Send + Sync {
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<String>, String>>;
 
-    /// Notes that an attempt is given a secret that the vault does not hold: one of the server's configuration.
+    /// Records that an attempt gets a secret from outside the vault: one of the server's configuration.
     ///
     /// # Errors
     /// A sentence that names the secret.
     fn note<'a>(&'a self, consumer: Consumer<'a>, name: &'a str) -> BoxFuture<'a, Result<(), String>>;
 
-    /// The account by which a project pulls images from a registry; `None` when it has none there. Asked for and kept as
-    /// secrets are.
+    /// The account with which a project pulls images from a registry. `None` when it has none there.
+    /// Requested and handled like secrets.
     ///
     /// # Errors
     /// A sentence that names the registry, never the password.
@@ -55,10 +53,10 @@ pub trait Vault: Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<Option<Login>, String>>;
 }
 
-/// The values of the secrets that a job names, by name; without a vault there are none.
+/// The values of the secrets that a job names, by name. Empty without a vault.
 ///
 /// # Errors
-/// A sentence: there is one of them no more, or the vault does not give it.
+/// A sentence: one of them no longer exists, or the vault rejects the request.
 pub async fn secrets_of(vault: Option<&dyn Vault>, job: &Job) -> Result<BTreeMap<String, String>, String> {
     let mut values = BTreeMap::new();
     for mount in &job.secrets {
@@ -73,12 +71,10 @@ pub async fn secrets_of(vault: Option<&dyn Vault>, job: &Job) -> Result<BTreeMap
     Ok(values)
 }
 
-/// An account at a registry of images.
+/// An account at an image registry.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
-    /// Its name there.
     pub user: String,
-    /// Its password.
     pub password: String,
 }
 

@@ -1,21 +1,21 @@
-//! Data among the words of a command: in a document, `$(NAME)` is a variable of the worker; in what a person typed or a task
-//! reported, it is text.
+//! Data in the words of a command. In a document, `$(NAME)` is a variable of the worker; in user input or
+//! task outputs, it is plain text.
 //!
-//! Both may stand in one word. So the `$` of a reference in data is written as a character that no text has, from where an
-//! expression puts the data in until the words are made.
+//! Both may occur in one word. So the `$` of a reference in data is encoded as a character that no text
+//! contains. The encoding lasts from the expression that inserts the data until the words are complete.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// Stands for a `$` of data: a noncharacter, which Unicode leaves to programs for such ends.
+/// Encodes a `$` of data: a noncharacter, which Unicode reserves for internal use of programs.
 pub const DOLLAR: char = '\u{fdd0}';
 
-/// How the platform itself writes its folders, which are known where the worker runs. In data they stay references: a run hands
-/// them to another as parameters.
+/// The platform's own references to its folders, which are known only where the worker runs. In data they
+/// stay references: a run passes them to another as parameters.
 const FOLDERS: [&str; 3] = ["(CUBELOOM_WORKSPACE)", "(CUBELOOM_CODE)", "(CUBELOOM_RUN_DIR)"];
 
-/// Marks data, so that nothing in it is taken for a variable of the worker.
+/// Marks data, so that nothing in it is interpreted as a variable of the worker.
 pub fn mark(value: &mut Value) {
     texts(value, &mut |text| {
         if !text.contains("$(") {
@@ -34,7 +34,7 @@ pub fn mark(value: &mut Value) {
     });
 }
 
-/// Takes the marks away, where there are some.
+/// Removes the marks, if there are any.
 pub fn unmark(value: &mut Value) {
     texts(value, &mut |text| {
         if let Cow::Owned(plain) = plain(text) {

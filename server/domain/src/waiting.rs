@@ -1,4 +1,4 @@
-//! Why a job waits, as data: the rule, the amounts, who holds them, and when it may start.
+//! Pending reasons as data: the rule, the amounts, the jobs that hold them, and the estimated start.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,92 +7,89 @@ use crate::faulty::FaultyCards;
 use crate::quota::{Amounts, Pool, Queue, Resource};
 use crate::shape::Misfit;
 
-/// The rule that keeps a job waiting.
+/// The rule that keeps a job pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitRule {
-    /// Not enough of the pool is free.
+    /// Insufficient free capacity in the pool.
     Capacity,
-    /// What is free is guaranteed to others, who do not lend it.
+    /// The free capacity is guaranteed to others, which do not lend it.
     NotLent,
-    /// Its project, or a group above it, holds all that it may.
+    /// The limit of its project, or of a group above it, is exhausted.
     Limit,
-    /// Its project, or a group above it, may not hold more than it is guaranteed.
+    /// Its project, or a group above it, may not exceed its guarantee.
     NoBorrowing,
-    /// The person's jobs hold all that one person's may.
+    /// The cap per person is exhausted.
     PersonsCap,
-    /// As many tasks as may hold a named limit do, or have been started with it lately.
+    /// A concurrency limit is exhausted, by tasks that hold it or by recent starts.
     NamedLimit,
     /// It must not share its node with another job of its run.
     Apart,
-    /// It would delay a job that is ahead of it.
+    /// Queued behind a job that it would delay.
     Behind,
-    /// It had to give back what it had borrowed, and borrows again only after a while.
+    /// Its borrowed resources were reclaimed, and it may borrow again only after a cool-down.
     CoolDown,
-    /// There is room for it as soon as jobs that were told to stop have ended.
+    /// It fits once jobs that were asked to stop have ended.
     Leaving,
-    /// Enough is free in all, but not on single nodes for all of its workers.
+    /// Enough is free in total, but not on single nodes for all of its workers.
     Scattered,
-    /// It asks for more cards than jobs can get while some are faulty, whoever ends.
+    /// It requests more GPUs than are available while some are unhealthy, even if all jobs end.
     Faulty,
-    /// It asks for more than there is, or for workers that no nodes have the room for, or than its project may ever hold.
+    /// It exceeds the capacity, its workers fit on no nodes, or it exceeds its project's limit.
     NeverFits,
-    /// As many instances of its task go on as may at once.
+    /// The task's parallelism is exhausted.
     TaskParallelism,
-    /// As many jobs of its run go on as may at once.
+    /// The run's parallelism is exhausted.
     PipelineParallelism,
 }
 
-/// Why a job waits.
+/// Why a job is pending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// The rule.
     pub rule: WaitRule,
-    /// The pool that it concerns.
+    /// The pool that it applies to.
     pub pool: Pool,
-    /// Whose limit, guarantee or cap it is.
+    /// The queue whose limit, guarantee or cap it is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queue: Option<Queue>,
-    /// The name of the named limit.
+    /// The concurrency limit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub named: Option<String>,
-    /// Insufficient resources.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shortages: Vec<Shortage>,
-    /// Of what its workers are made, and the nodes, where these never fit on those.
+    /// The composition of its workers and of the nodes, if they never fit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub misfit: Option<Misfit>,
     /// Unhealthy GPUs excluded from scheduling. Set when GPUs are insufficient.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub faulty: Option<FaultyCards>,
-    /// Who holds it: when all that are named here end, it starts in the next pass. Empty where that would not help.
+    /// The jobs that hold it: if all named ones end, this job starts in the next cycle. Empty if that would
+    /// not help.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub holders: Vec<Holder>,
-    /// How many are before it in the order: jobs of the same pool, or of its task or run where the parallelism of those is the
-    /// rule.
+    /// How many jobs are ahead: of the same pool, or of its task or run if the rule is about parallelism.
     pub ahead: u32,
     /// Concurrency limit, if the rule is about parallelism.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parallelism: Option<u32>,
-    /// How many of them have a place or wait for one, where somebody has counted.
+    /// How many of them are running or queued, if counted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub active: Option<u32>,
     /// The job that it must not delay, or must not share its node with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub head: Option<Head>,
-    /// When it may start, where that was estimated.
+    /// Estimated start, if available.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start: Option<StartEstimate>,
 }
 
-/// A job that another must not delay. Whoever may not see its project is not told its name.
+/// A job that another must not delay. Users without access to its project do not see its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// Its attempt's key.
+    /// The key of its attempt.
     pub key: String,
-    /// What a person calls it: its task.
+    /// Display name: its task.
     pub name: String,
-    /// Project.
     pub project: String,
 }
 
@@ -102,37 +99,34 @@ pub struct Shortage {
     /// `cpu`, `gpus/H100`, ...
     #[serde(with = "as_text")]
     pub resource: Resource,
-    /// Requested amount.
     pub asked: u64,
     /// Amount currently available to it.
     pub free: u64,
-    /// How much is guaranteed to its project there.
+    /// Its project's guarantee there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub guaranteed: Option<u64>,
-    /// How much its project holds there beyond that.
+    /// Its project's usage above the guarantee.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub borrowed: Option<u64>,
-    /// How much whoever the rule concerns may hold, or the pool has.
+    /// The limit that the rule applies, or the pool's capacity.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<u64>,
-    /// How much of that is held.
+    /// Usage of that.
     pub held: u64,
 }
 
 /// A job that holds what another waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Its attempt's key.
+    /// The key of its attempt.
     pub key: String,
-    /// Project.
     pub project: String,
-    /// User that it runs for.
+    /// The user that it runs as.
     pub person: String,
-    /// Allocated amount.
     pub amounts: Amounts,
 }
 
-/// When a job may start, made by simulating the queue with the run times that are known from history.
+/// Estimated start, from a simulation of the queue with known run times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartEstimate {
     /// 50th percentile of the estimated time.
@@ -141,7 +135,7 @@ pub struct StartEstimate {
     pub p90: Timestamp,
 }
 
-/// A resource as its name.
+/// Serializes a resource as its name.
 pub(crate) mod as_text {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -157,8 +151,8 @@ pub(crate) mod as_text {
 }
 
 impl Explanation {
-    /// What is known at once of what waits for so many others of its task or run: not its place among them, which changes with
-    /// every end.
+    /// What is known at once for jobs that wait for others of their task or run. It excludes their position,
+    /// which changes with every end.
     #[must_use]
     pub fn of_parallelism(rule: WaitRule, pool: Pool, parallelism: u32) -> Self {
         Self {
@@ -178,7 +172,7 @@ impl Explanation {
         }
     }
 
-    /// Whether another explanation tells a person the same: amounts and estimates that move are not worth being stored.
+    /// Whether another explanation is equal for users: changed amounts and estimates are not worth storing.
     #[must_use]
     pub fn tells_the_same(&self, other: &Self) -> bool {
         let key = |one: &Self| {

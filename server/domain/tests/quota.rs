@@ -1,4 +1,4 @@
-//! Quotas: edits, and how queues stand.
+//! Quotas: edits, and the status of queues.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -19,12 +19,12 @@ fn pool() -> Pool {
     Pool::of("prod")
 }
 
-/// The pool of the cluster's only node group, which has all of its cards.
+/// The pool of the cluster's only node group, which has all of its GPUs.
 fn cards() -> Pool {
     Pool { node_group: Some("h100".into()), ..pool() }
 }
 
-/// Eight cards in one node.
+/// Eight GPUs in one node.
 fn rooms() -> Rooms {
     let card = GpuFacts { name: "NVIDIA H100 80GB".into(), ..GpuFacts::default() };
     let node =
@@ -48,17 +48,17 @@ fn queue(queue: Queue, parent: Option<&str>, quota: Quota) -> QueueRecord {
     QueueRecord { queue, parent: parent.map(Into::into), quotas: [(pool(), quota)].into(), revision: 1 }
 }
 
-/// Guaranteed this many cards.
+/// A guarantee of this many GPUs.
 fn guaranteed(amount: u64) -> Quota {
     Quota { guarantee: gpus(amount), ..Quota::default() }
 }
 
-/// At most this many.
+/// A limit of this many GPUs.
 fn limited(amount: u64) -> Quota {
     Quota { limit: gpus(amount), ..Quota::default() }
 }
 
-/// The `n`th job, of a project, with this many cards.
+/// The `n`th job, of a project, with this many GPUs.
 fn job(n: u32, project: &str, amount: u64) -> Job {
     Job {
         run: RunId::new(Timestamp(1), u128::from(n)),
@@ -73,7 +73,7 @@ fn job(n: u32, project: &str, amount: u64) -> Job {
     }
 }
 
-/// What is wrong with putting this queue into the tree.
+/// Problems with adding this queue to the tree.
 fn put(tree: &[QueueRecord], change: &QueueRecord, jobs: &[Job]) -> Vec<Fault> {
     let mut after: Vec<QueueRecord> = tree.iter().filter(|one| one.queue != change.queue).cloned().collect();
     after.push(change.clone());
@@ -131,11 +131,11 @@ fn no_more_is_guaranteed_than_there_is() {
     let more = put(&tree, &queue(project("b"), None, guaranteed(4)), &[]);
     one(&more, field, FaultKind::Over, "4 gpus and the 5 that others are guaranteed are more than the 8");
     assert_eq!(put(&tree, &queue(project("b"), None, guaranteed(2)), &[]), []);
-    // Cards of a type are cards.
+    // Typed GPUs count as GPUs.
     let typed: Amounts = [(Resource::GpusOf("H100".into()), 4)].into_iter().collect();
     let typed = Quota { guarantee: typed, ..Quota::default() };
     one(&put(&tree, &queue(project("b"), None, typed), &[]), field, FaultKind::Over, "4 gpus and the 5");
-    // Those of a node group are those of its cluster.
+    // GPUs of a node group are GPUs of its cluster.
     let mut in_group = queue(project("c"), None, Quota::default());
     in_group.quotas = [(cards(), guaranteed(1))].into();
     let field = "/quotas/prod~1h100/guarantee/gpus";
@@ -204,7 +204,7 @@ fn a_bound_below_what_is_held_says_what_would_happen() {
     let tight = [queue(group("g"), None, limited(4)), tree[1].clone()];
     let moved = put(&tight, &queue(project("a"), Some("g"), limited(6)), &jobs);
     one(&moved, "/parent", FaultKind::BelowUse, "`g` holds 6 gpus");
-    // Who is over it already may be given a little more.
+    // A queue above the limit may get a slightly higher one.
     let over = [queue(project("a"), None, limited(2))];
     assert_eq!(put(&over, &queue(project("a"), None, limited(3)), &jobs), []);
 }
@@ -223,7 +223,7 @@ fn what_one_borrows_others_lend() {
         let share = &shares[&queue];
         (share.held, share.borrowed, share.lent)
     };
-    // Two of the five are nobody's; of the other three `g` lends more, since it uses less.
+    // Two of the five have no guarantee; of the other three `g` lends more, because it uses less.
     assert_eq!(numbers(project("c")), (5, 5, 0));
     assert_eq!(numbers(project("b")), (1, 0, 1));
     assert_eq!(numbers(group("g")), (0, 0, 2));
@@ -246,7 +246,7 @@ fn in_a_group_its_own_lend_first() {
     assert_eq!(numbers(project("c")), (0, 1));
 }
 
-/// What a queue has in the cluster's pool and, by chance, in that of the node group.
+/// A queue's quota in the cluster's pool and, randomly, in that of the node group.
 type Quotas = BTreeMap<Pool, Quota>;
 
 fn a_quota() -> impl Strategy<Value = Quota> {
@@ -257,7 +257,7 @@ fn a_quota() -> impl Strategy<Value = Quota> {
     })
 }
 
-/// An edit of one of a few queues: where it is, and what it has; none: it is taken away.
+/// An edit of one of a few queues: its position and quotas, or its removal.
 fn an_edit() -> impl Strategy<Value = (Queue, Option<(Option<&'static str>, Quotas)>)> {
     let names = prop::sample::select(vec!["a", "b", "c"]);
     let queue = (any::<bool>(), names.clone())
@@ -271,7 +271,7 @@ fn an_edit() -> impl Strategy<Value = (Queue, Option<(Option<&'static str>, Quot
     (queue, prop::option::weighted(0.9, (prop::option::of(names), quotas)))
 }
 
-/// Makes an edit if nothing is wrong with it.
+/// Makes an edit if it has no problems.
 fn edited(tree: Vec<QueueRecord>, (name, to): (Queue, Option<(Option<&str>, Quotas)>)) -> Vec<QueueRecord> {
     let mut after: Vec<QueueRecord> = tree.iter().filter(|one| one.queue != name).cloned().collect();
     after.extend(
@@ -282,12 +282,12 @@ fn edited(tree: Vec<QueueRecord>, (name, to): (Queue, Option<(Option<&str>, Quot
     if found.is_empty() { after } else { tree }
 }
 
-/// What a queue is guaranteed of all cards in a pool.
+/// A queue's guarantee, in terms of all GPUs in a pool.
 fn claimed(one: &QueueRecord, pool: &Pool) -> u64 {
     one.quotas.get(pool).map_or(0, |quota| quota.claimed(&Resource::Gpus))
 }
 
-/// What the queues in a group, or at the top, are guaranteed of all cards in a pool.
+/// Guarantees of a group's children, or of the top-level queues, in terms of all GPUs in a pool.
 fn guaranteed_in(tree: &[QueueRecord], parent: Option<&str>, pool: &Pool) -> u64 {
     let inside = tree.iter().filter(|one| one.parent.as_deref() == parent);
     inside.map(|one| claimed(one, pool)).sum()
@@ -297,7 +297,7 @@ proptest! {
     #[test]
     fn whatever_is_accepted_guarantees_what_there_is(edits in vec(an_edit(), 1..40)) {
         let tree = edits.into_iter().fold(Vec::new(), edited);
-        // The cards of the node group are those of the cluster.
+        // The node group's GPUs are the cluster's.
         let at_the_top = [pool(), cards()].map(|pool| guaranteed_in(&tree, None, &pool));
         prop_assert!(at_the_top.iter().sum::<u64>() <= 8, "{tree:?}");
         for one in &tree {
@@ -375,11 +375,11 @@ fn cards_count_as_what_they_can_only_be_also_without_a_type() {
     assert_eq!(h100(&untyped), 0);
     let told = untyped.clone().told(&rooms());
     assert_eq!((h100(&told), told.amount(&Resource::Gpus)), (3, 3));
-    // Of what asked for a part by its type, the rest.
+    // With part of it requested by type, the rest.
     let mut both = untyped.clone();
     both.amounts.0.insert(Resource::GpusOf("H100".into()), 2);
     assert_eq!(h100(&both.told(&rooms())), 3);
-    // Where there are others, too, nobody knows which it has; nor where nothing is known.
+    // With other types, too, its type is unknown; also if no types are known.
     let cards =
         ["NVIDIA H100", "NVIDIA A100"].map(|name| GpuFacts { name: name.into(), ..GpuFacts::default() });
     let node = NodeFacts { gpus: cards.into(), ..NodeFacts::default() };

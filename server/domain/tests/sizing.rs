@@ -1,4 +1,4 @@
-//! What is stored of what workers get.
+//! The stored form of sizing.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -17,7 +17,7 @@ fn a_risk_that_is_not_known_is_not_stored_and_one_that_was_is_read() {
     let mut stored = serde_json::to_value(sized()).unwrap();
     assert_eq!(stored.get("risk"), None);
     assert_eq!(serde_json::from_value::<SizedRole>(stored.clone()).unwrap(), sized());
-    // Each was stored with one before.
+    // Earlier versions always stored a risk.
     stored["risk"] = json!(0.0);
     assert_eq!(serde_json::from_value::<SizedRole>(stored.clone()).unwrap().risk, Some(0.0));
     stored["risk"] = Value::Null;

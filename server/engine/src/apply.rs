@@ -1,4 +1,4 @@
-//! Doing what a pass has decided, once it is stored.
+//! Executes the actions of a scheduling cycle after it is stored.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use crate::message::Message;
 use crate::prepare;
 use crate::told::Told;
 
-/// How long it may take to look what workers are at. Executors take less, and tell what they have by then.
+/// Timeout for collecting the workers' stacks. Executors take less time, and report what they have by then.
 const LOOK: Duration = Duration::from_secs(60);
 
 impl Engine {
-    /// Performs one action. What it brings is reported, and taken by a later pass.
+    /// Executes one action. Its result is reported as a message, which a later cycle handles.
     pub(crate) fn apply(&self, action: Action) {
         let grace = self.config.sharing.grace;
         match action {
@@ -104,7 +104,7 @@ impl Engine {
     }
 }
 
-/// Drops what was to be done about a run after its changes were stored, which they were not.
+/// Drops a run's actions when its changes could not be stored.
 pub(crate) fn withhold(actions: &mut Vec<Action>, run: &RunId) {
     actions.retain(|action| match action {
         Action::Submit(executor, submission) if submission.job.key.run == *run => {
@@ -123,7 +123,7 @@ pub(crate) fn withhold(actions: &mut Vec<Action>, run: &RunId) {
     });
 }
 
-/// Drops what was to be stored of a run.
+/// Drops a run's changes.
 pub(crate) fn without(changes: &mut Changes, run: &RunId) {
     changes.runs.retain(|record| record.id != *run);
     changes.begun.remove(run);

@@ -1,7 +1,7 @@
-//! Looks up earlier results: the only part of the engine that reads files.
+//! Looks up earlier results. This is the only part of the engine that reads files.
 //!
-//! The key covers the template's version and files, the arguments, the content of files that arguments name, and
-//! that of the inputs that the task declares. It is computed off the engine's loop.
+//! The key covers the template's version and files, the arguments, the content of files that arguments name,
+//! and that of the inputs that the task declares. It is computed off the engine's loop.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -25,19 +25,19 @@ use sha2::{Digest, Sha256};
 
 use crate::core::{Answer, LookUp};
 
-/// How deep the folders of an input may lie in each other.
+/// Maximum depth of nested folders in an input.
 const MAX_DEPTH: usize = 128;
 
-/// Where the paths that a document names lie on this machine.
+/// Where the paths of a document are on this machine.
 #[derive(Clone, Debug)]
 pub struct Roots {
-    /// Copies of pipelines' folders, one a digest.
+    /// Copies of pipelines' folders, one per digest.
     pub code: PathBuf,
-    /// The projects' shared storage, one folder a project.
+    /// The projects' shared storage, one folder per project.
     pub workspace: PathBuf,
 }
 
-/// Answers a look-up. Whatever goes wrong is a miss that says why.
+/// Answers a look-up. Any error is a miss with a note that says why.
 pub async fn answer(store: &Store, roots: &Roots, look_up: LookUp, now: Timestamp) -> Answer {
     let LookUp { run, task, instance, plan, job } = look_up;
     let miss =
@@ -90,12 +90,12 @@ async fn find(
     }
 }
 
-/// The parts of the key that are made of files.
+/// The parts of the key that consist of files.
 const FILES: [&str; 2] = ["code", "inputs"];
 /// How many of the changed files are named.
 const NAMED: usize = 3;
 
-/// A part of the key with the files of it that have changed: `inputs (data/a.csv)`.
+/// A part of the key with its changed files: `inputs (data/a.csv)`.
 fn with_files(part: &str, last: &Value, now: &Value) -> String {
     let files = |value: &Value| value.as_object().cloned().unwrap_or_default();
     let (last, now) = (files(last), files(now));
@@ -128,7 +128,7 @@ fn changed(last: Option<&Value>, parts: &Value) -> String {
     }
 }
 
-/// SHA-256 of every file that counts, by the name that the document gives it.
+/// SHA-256 of every relevant file, by its name in the document.
 fn digests(plan: &RunPlan, task: usize, job: &Job, roots: &Roots) -> io::Result<Digests> {
     let planned = &plan.tasks[task];
     let mut digests = Digests::default();
@@ -157,7 +157,7 @@ fn digests(plan: &RunPlan, task: usize, job: &Job, roots: &Roots) -> io::Result<
     Ok(digests)
 }
 
-/// An input as a document names it: its folders are expressions there.
+/// An input as documents name it, with its folder as an expression.
 fn shown(input: &str) -> String {
     let folders = [("RUN_DIR", "run.dir"), ("WORKSPACE", "workspace"), ("CODE", "code")];
     folders.into_iter().fold(input.to_owned(), |text, (variable, name)| {
@@ -165,8 +165,8 @@ fn shown(input: &str) -> String {
     })
 }
 
-/// Of what lies in one of these folders. Documents name it, and tasks may have put anything there: the server, which can read
-/// everything, reads nothing else for them.
+/// The digest of a path inside one of these folders. Documents name the path, and tasks may have put anything
+/// there. The server can read everything, so it must not follow a path out of these folders.
 fn of_path(reach: &[PathBuf], path: &Path) -> io::Result<String> {
     let inside = reach.iter().find_map(|root| Some((root, path.strip_prefix(root).ok()?)));
     let Some((root, inside)) = inside else {
@@ -181,12 +181,12 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Of a file its digest; of a folder that of the names and digests of everything below it. Links are followed as long as they
-/// stay inside; `above` are the folders that it lies in.
+/// A file's digest. A folder's is that of the names and digests of everything below it. Links are followed as
+/// long as they stay inside; `above` are the enclosing folders.
 fn of_tree(dir: &Dir, path: &Path, above: &mut Vec<(u64, u64)>) -> Result<String, (PathBuf, io::Error)> {
     let failed = |error: io::Error| (path.to_owned(), error);
     let refused = |why: &str| failed(io::Error::new(io::ErrorKind::InvalidInput, why));
-    // Without NONBLOCK, opening a pipe would wait for somebody who writes to it.
+    // Without NONBLOCK, opening a pipe would block until a writer opens it.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let found = dir.at(path, flags, Links::Inside).map_err(|errno| match errno {
         Errno::XDEV => refused("it is, or lies behind, a link that leads out of the folder"),

@@ -1,4 +1,4 @@
-//! Copies of desks for those who ask what would be: however often they ask, the loop is not held up.
+//! Copies of schedulers for what-if queries, made so that frequent queries do not block the engine's loop.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use tokio::time::Instant;
 
 use crate::core::Core;
 
-/// A desk with more jobs is not copied for everybody who asks.
+/// A scheduler with more jobs is not copied for every query.
 const LARGE: usize = 1000;
-/// How old a copy of a large desk may be.
+/// Maximum age of a copy of a large scheduler.
 const OLD: Duration = Duration::from_secs(2);
 
-/// The copies of large desks that were made last.
+/// The latest copies of large schedulers.
 #[derive(Default)]
 pub struct Copies(BTreeMap<String, (Instant, Arc<Desk>)>);
 
 impl Copies {
-    /// The desk of a cluster.
+    /// The scheduler of a cluster. `None` for an unknown cluster.
     pub fn of(&mut self, core: &Core, cluster: &str) -> Option<Arc<Desk>> {
         let now = Instant::now();
         self.0.retain(|_, (made, _)| now.duration_since(*made) < OLD);

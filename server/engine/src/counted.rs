@@ -1,4 +1,4 @@
-//! Counts of what there is, for those who look at the server from outside: however often they ask, the loop is not held up.
+//! Caches the engine's counts, so that frequent scrapes do not block the engine's loop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,15 +7,15 @@ use tokio::time::Instant;
 
 use crate::core::Tally;
 
-/// How old counts may be: to count is to look at every instance in memory.
+/// Maximum age of the counts: counting visits every instance in memory.
 const OLD: Duration = Duration::from_secs(1);
 
-/// What was counted last.
+/// The latest counts.
 #[derive(Default)]
 pub struct Counted(Option<(Instant, Arc<Tally>)>);
 
 impl Counted {
-    /// What there is `now`; `count` is asked only when nothing was counted lately.
+    /// The counts as of `now`; `count` is called only if the latest ones are too old.
     pub fn of(&mut self, now: Instant, count: impl FnOnce() -> Tally) -> Arc<Tally> {
         match &self.0 {
             Some((at, tally)) if now.duration_since(*at) < OLD => Arc::clone(tally),

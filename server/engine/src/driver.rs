@@ -1,7 +1,7 @@
-//! The loop: observe, decide, commit, apply. Owns everything that waits.
+//! The loop: observe, decide, commit, apply. Owns everything that blocks.
 //!
-//! Nothing on the way from a worker's exit to the next worker's start waits for a timer: executors report into a
-//! channel, and a report starts a pass. The period only looks for lost wake-ups and renews leases.
+//! Nothing between a worker's exit and the next worker's start waits for a timer: executors report into a
+//! channel, and a report starts a cycle. The period is only for lost wake-ups and for renewing leases.
 
 mod start;
 
@@ -34,69 +34,70 @@ use crate::elsewhere::Elsewhere;
 use crate::message::{Message, Reports};
 use crate::told;
 
-/// How many reports one pass takes at the most; more would delay what the first of them lead to.
+/// Maximum number of reports in one cycle; more would delay the effects of the first ones.
 const REPORTS_A_PASS: usize = 4096;
-/// How many runs one look takes into memory.
+/// Maximum number of runs loaded into memory in one look.
 const RUNS_A_LOOK: usize = 1000;
 /// How long a change that is not urgent waits for one that is.
 const LATER: Duration = Duration::from_millis(50);
-/// How long to wait before a commit that failed is tried again.
+/// Delay before a failed commit is retried.
 const COMMIT_AGAIN: Duration = Duration::from_millis(200);
-/// For how many leases after its start what an earlier server of the same name had sent to the database may still be done there.
+/// For this many leases after the start, statements that an earlier server of the same name had sent may
+/// still be executed by the database.
 const LAST_WORDS: u32 = 2;
-/// Of how many failed commits in a row one is logged: one in ten seconds.
+/// One in this many consecutive failed commits is logged: one in ten seconds.
 const FAILURES_A_LINE: u32 = 50;
 
-/// What the engine needs to be told.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Who holds the leases: the same after a restart, so that it need not wait for them to expire. At most one
-    /// process may use a name at a time.
+    /// The owner of the leases: the same after a restart, so that it need not wait for them to expire. At
+    /// most one process may use a name at a time.
     pub owner: String,
-    /// How long a lease holds without being renewed.
+    /// How long a lease lasts without renewal.
     pub lease: Duration,
-    /// How often to look for runs and wishes whose wake-up was lost.
+    /// Interval of looking for runs and commands whose wake-up was lost.
     pub period: Duration,
-    /// When nodes are set aside.
+    /// When nodes are cordoned.
     pub nodes: NodeRule,
-    /// The times by which jobs are let in. Its `grace` is the time between TERM and KILL of every stop.
+    /// Admission settings. `grace` is the time between TERM and KILL of every stop.
     pub sharing: Settings,
-    /// Copies of pipelines' folders, one a digest.
+    /// Copies of pipelines' folders, one per digest.
     pub code: std::path::PathBuf,
-    /// The projects' shared storage, one folder a project.
+    /// The projects' shared storage, one folder per project.
     pub workspace: std::path::PathBuf,
 }
 
 /// Why the engine stopped.
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// The store refused what must work at the start.
+    /// A store operation failed that is required at start.
     #[error("the engine could not start")]
     Start(#[source] StoreError),
 }
 
-/// The engine.
 pub struct Engine {
     pub(crate) config: EngineConfig,
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) clusters: Clusters,
-    /// Starts the runs of other pipelines that tasks want.
+    /// Starts the runs of other pipelines that tasks trigger.
     runs: Option<Arc<dyn Executor>>,
     core: Core,
     lease: Lease,
     renew_at: Timestamp,
     began: Instant,
-    /// Whether runs may be leased in this server's name that it has not taken up: a look was cut off in the middle.
+    /// Whether runs may be leased in this server's name that it has not loaded, because a look was
+    /// interrupted.
     has_strays: bool,
-    /// The wishes of this pass: not fulfilled for a run that turns out to be another server's.
+    /// The commands of this cycle. They are not marked as done for a run that turns out to be another
+    /// server's.
     wished: Vec<(RunId, i64)>,
     /// Until when changes that are not urgent wait for others.
     store_by: Option<Instant>,
     elsewhere: Elsewhere,
     desks: Copies,
     counted: Counted,
-    /// When the last pass ended.
+    /// When the last cycle ended.
     passed: watch::Sender<Instant>,
     pub(crate) sender: mpsc::UnboundedSender<Message>,
     events: broadcast::Sender<RunEvent>,
@@ -123,7 +124,7 @@ impl Engine {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
                 _ = receiver.recv_many(&mut messages, REPORTS_A_PASS) => {
-                    // Where reports never cease, none of the branches below has its turn.
+                    // If reports never cease, none of the branches below runs.
                     look = messages.iter().any(|message| matches!(message, Message::Look))
                         || wakes.has_changed().unwrap_or(false)
                         || next_look <= Instant::now();
@@ -147,8 +148,7 @@ impl Engine {
         }
     }
 
-    /// Takes in what clusters there are now. The runs in memory of one that is new are loaded again: that is how jobs are
-    /// taken up.
+    /// Updates the clusters. The runs in memory of a new cluster are loaded again, which restores their jobs.
     async fn join_clusters(&mut self) {
         let sender = self.sender.clone();
         let attach = |executor: &Arc<dyn Executor>| executor.attach(Arc::new(Reports(sender.clone())));
@@ -162,7 +162,7 @@ impl Engine {
         }
     }
 
-    /// Looks at the clusters and at the store: leases, runs that nobody has, wishes.
+    /// Updates the clusters' facts, and reads the store: leases, unowned runs, commands.
     async fn look(&mut self) {
         let began = Instant::now();
         self.join_clusters().await;
@@ -181,10 +181,10 @@ impl Engine {
         if self.has_strays || self.began.elapsed() < self.config.lease * LAST_WORDS {
             self.release_strays(self.store.led_by(&owner).await?).await?;
         }
-        // Until all are taken up: what is read before that may fail.
+        // Until all are loaded: a read before that may fail.
         self.has_strays = true;
         let mut acquired = self.store.acquire(&owner, now, self.config.lease, RUNS_A_LOOK).await?;
-        // Read after the runs were acquired: what was set before a run was asked for holds for it.
+        // Read after the runs are acquired, so that what was set before a run was requested applies to it.
         self.core.set_queues(self.store.queues().await?);
         self.core.set_limits(self.store.limits().await?);
         if let Some(period) = self.core.wants_past(now) {
@@ -204,7 +204,8 @@ impl Engine {
         if self.core.has_queued_runs() {
             self.core.set_runs_elsewhere(self.store.runs_elsewhere(&owner).await?, now);
         }
-        // What waits is read first: what starts meanwhile is counted twice for a moment, and never not at all.
+        // Read the pending jobs first: a job that starts meanwhile is counted twice for a moment, but never
+        // missed.
         let waiting = self.elsewhere.read(&self.store, &owner, now).await?;
         self.core.set_held_elsewhere(&self.elsewhere.read_held(&self.store, &owner).await?, now);
         self.core.set_waiting_elsewhere(&waiting, now);
@@ -220,7 +221,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Sets nodes aside through which attempts have failed lately; all that are.
+    /// Cordons nodes through which attempts have failed recently. Returns all cordoned nodes.
     async fn judge_nodes(&self, now: Timestamp) -> Result<Vec<NodeAside>, StoreError> {
         let rule = &self.config.nodes;
         let failures = self.store.node_failures(now.minus(rule.within)).await?;
@@ -238,7 +239,7 @@ impl Engine {
         Ok(aside)
     }
 
-    /// Prolongs the leases, well before they expire.
+    /// Renews the leases, well before they expire.
     async fn renew(&mut self, now: Timestamp) -> Result<(), StoreError> {
         self.renew_at = now.plus(self.config.lease / 3);
         let mine = self.core.run_ids();
@@ -254,8 +255,9 @@ impl Engine {
         self.release_strays(held).await
     }
 
-    /// Gives up those that are led in this server's name and not by it: a run that could not be loaded, or given back when
-    /// it had ended, or that the server before took with its last statement, would stay leased and unattended.
+    /// Releases runs that are leased in this server's name but that it does not lead. Such a run could not be
+    /// loaded, or not be released at its end, or the previous server acquired it with its last statement. It
+    /// would stay leased and unattended.
     async fn release_strays(&self, led: Vec<RunId>) -> Result<(), StoreError> {
         let strays: Vec<RunId> = led.into_iter().filter(|run| !self.core.has(run)).collect();
         if strays.is_empty() { Ok(()) } else { self.store.release(&self.config.owner, &strays).await }
@@ -273,7 +275,8 @@ impl Engine {
         }
     }
 
-    /// Ends a run whose stored plan or state this program cannot read: it would otherwise wait for ever.
+    /// Fails a run whose stored plan or state this program cannot read. It would otherwise be pending
+    /// forever.
     async fn give_up(&self, run: &RunId, error: &StoreError, now: Timestamp) {
         tracing::error!(%run, %error, "a run cannot be read, and is given up");
         let record = match self.store.run(run).await {
@@ -292,7 +295,7 @@ impl Engine {
         }
     }
 
-    /// One pass, with all that is told of it.
+    /// Runs one cycle, with its metrics.
     async fn pass(
         &mut self,
         messages: &mut Vec<Message>,
@@ -304,8 +307,8 @@ impl Engine {
         flow
     }
 
-    /// One pass over what was reported. Breaks when the engine was told to stop before it could store what happened:
-    /// the next server finds that out again.
+    /// Runs one cycle over the reports. Breaks when the engine was asked to stop before it could store the
+    /// changes: the next server observes them again.
     async fn take(
         &mut self,
         messages: &mut Vec<Message>,
@@ -364,7 +367,7 @@ impl Engine {
         ControlFlow::Continue(())
     }
 
-    /// Whether what has changed is to be stored in this pass. What can wait sets the moment until which it does.
+    /// Whether the changes are to be stored in this cycle. If they can wait, this sets until when.
     fn is_time_to_store(&mut self) -> bool {
         let now = Instant::now();
         let due = match self.core.demand() {
@@ -378,8 +381,9 @@ impl Engine {
         due
     }
 
-    /// Stores the changes, however long it takes: what is in memory is not true before it is stored. A run that
-    /// another replica has taken over is forgotten. `None` when the engine is told to stop before it succeeds.
+    /// Stores the changes, retrying without limit: memory is not authoritative before it is stored. A run
+    /// that another replica has taken over is dropped. `None` when the engine is asked to stop before it
+    /// succeeds.
     async fn commit(
         &mut self,
         mut changes: Changes,
@@ -412,14 +416,15 @@ impl Engine {
         }
     }
 
-    /// Another server leads a run: it is forgotten, and with it what was decided about it.
+    /// Drops a run that another server leads, with all decisions about it.
     fn lost(&mut self, run: &RunId, changes: &mut Changes, actions: &mut Vec<Action>) {
         tracing::warn!(%run, "another server holds this run now");
         self.take_back(run, changes, actions);
         self.core.start_queued_runs(self.clock.now());
     }
 
-    /// A run cannot begin yet, as others of its pipeline run on other servers: it is queued as before.
+    /// A run cannot start yet, because others of its pipeline are active on other servers: it is queued
+    /// again.
     async fn held_back(&mut self, run: &RunId, changes: &mut Changes, actions: &mut Vec<Action>) {
         tracing::debug!(%run, "another server was first to let a run of this pipeline begin");
         self.take_back(run, changes, actions);
@@ -467,7 +472,7 @@ impl Engine {
     }
 }
 
-/// Waits until a moment, for ever when there is none.
+/// Waits until a moment, or forever for `None`.
 async fn at(moment: Option<Instant>) {
     match moment {
         Some(moment) => sleep_until(moment).await,

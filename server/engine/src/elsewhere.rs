@@ -1,5 +1,5 @@
-//! What waits on other servers and what is held there, read at each look: the few columns that change from the instances,
-//! and once the tasks of their runs, with how long these take.
+//! Pending and running jobs of other servers, read at each look. The changing columns come from the
+//! instances; the tasks of their runs, with expected durations, are read once.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -17,45 +17,43 @@ use tokio::time::Instant;
 
 use crate::core::{Foreign, ForeignHold};
 
-/// So many instances that wait elsewhere are known, those that wait longest.
+/// Maximum number of known pending instances elsewhere: those pending longest.
 const KNOWN: usize = 1000;
-/// The plans of so many runs one look reads, and the lengths of so many pipelines that hold something.
+/// Maximum number of runs whose plans one look reads, and of pipelines with running jobs whose durations it
+/// reads.
 const RUNS_A_LOOK: usize = 100;
 
-/// How often the other servers are told at the most that something has changed for what waits there.
+/// Minimum interval between notifications to the other servers that something they wait for has changed.
 const TELL_AGAIN: Duration = Duration::from_millis(500);
 
-/// What is known of other servers, and when they are told of this one.
+/// What is known of other servers, and when to notify them.
 #[derive(Default)]
 pub struct Elsewhere {
-    /// The runs of which something waits there.
+    /// The runs with pending jobs there.
     runs: BTreeMap<RunId, Planned>,
-    /// How long the tasks take of those pipelines, by project and name, of which something is held there.
+    /// Expected durations of the tasks of pipelines with running jobs there, by project and name.
     holders: BTreeMap<(String, String), History>,
-    /// What was held there when that was read of its pipeline.
+    /// The attempts running there when their pipelines' durations were read.
     seen: HashSet<AttemptKey>,
     told: Option<Instant>,
-    /// When they are to be told again.
+    /// When to notify them next.
     pub tell_by: Option<Instant>,
 }
 
-/// What was planned of a run, as far as it was asked for.
+/// The parts of a run's plan that were needed so far.
 struct Planned {
-    /// The plan without its tasks. None where this program cannot read it.
+    /// The plan without its tasks. `None` if this program cannot read it.
     head: Option<RunPlan>,
     history: History,
-    /// None where it waits for no place on the cluster.
+    /// `None` for a task that is never pending for the cluster.
     tasks: BTreeMap<TaskIx, Option<Known>>,
 }
 
-/// A task, and how long it takes as far as its history says.
+/// A task, and its expected duration from history.
 type Known = (Arc<PlannedTask>, Option<Length>);
 
 impl Elsewhere {
-    /// What waits on servers other than `owner`.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// The pending jobs of servers other than `owner`.
     pub async fn read(
         &mut self,
         store: &Store,
@@ -84,20 +82,17 @@ impl Elsewhere {
         Ok(rows.iter().filter_map(|row| self.runs.get(&row.run)?.job(row)).collect())
     }
 
-    /// What is held on servers other than `owner`.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// The running jobs of servers other than `owner`.
     pub async fn read_held(&mut self, store: &Store, owner: &str) -> Result<Vec<ForeignHold>, StoreError> {
         let held = store.held_elsewhere(owner).await?;
         let of = |holding: &Holding| (holding.project.clone(), holding.pipeline.clone());
         let pipelines: BTreeSet<(String, String)> = held.iter().map(of).collect();
         self.holders.retain(|pipeline, _| pipelines.contains(pipeline));
-        // Where something new is held, something of the pipeline has often ended: how long that took counts, too.
+        // A new attempt often means that another of the pipeline has ended: its duration counts, too.
         let is_new = |holding: &&Holding| !self.seen.contains(&holding.attempt.key);
         let new: BTreeSet<(String, String)> = held.iter().filter(is_new).map(of).collect();
         let mut new: Vec<(String, String)> = new.into_iter().collect();
-        // Those first of which nothing was read.
+        // Pipelines that were never read come first.
         new.sort_by_key(|pipeline| self.holders.contains_key(pipeline));
         new.truncate(RUNS_A_LOOK);
         for (project, pipeline) in &new {
@@ -116,8 +111,9 @@ impl Elsewhere {
         Ok(held.into_iter().map(with_length).collect())
     }
 
-    /// Notes what was stored: where something waits on the other servers, they are told that this one has started or ended a
-    /// job. What they wait for may be free, or what is kept for this one needed no more.
+    /// Records what was stored. If other servers have pending jobs, they are notified that a job has
+    /// started or ended here. What they wait for may be free, or a reservation for this server may no
+    /// longer be needed.
     pub fn note(&mut self, stored: &Changes, waits_elsewhere: bool) {
         let is_news = |attempt: &AttemptRecord| {
             matches!(attempt.state, AttemptState::Submitting | AttemptState::Ended { .. })
@@ -128,7 +124,7 @@ impl Elsewhere {
         }
     }
 
-    /// Tells them, if it is time.
+    /// Notifies them, if it is time.
     pub async fn tell(&mut self, store: &Store) {
         let now = Instant::now();
         if self.tell_by.is_none_or(|by| by > now) {
@@ -151,7 +147,7 @@ impl Planned {
         Ok(Self { head, history, tasks: BTreeMap::new() })
     }
 
-    /// Reads those tasks that were not asked for before.
+    /// Reads the tasks that were not needed before.
     async fn read_tasks(
         &mut self,
         store: &Store,
@@ -168,7 +164,7 @@ impl Planned {
         }
         let mut found = readable(store.planned_tasks(run, &new).await)?.unwrap_or_default();
         for ix in new {
-            // What a person does, or another pipeline, waits for no place on the cluster.
+            // An approval, or a task that triggers another pipeline, is never pending for the cluster.
             let task = found.remove(&ix).filter(|task| !task.roles.is_empty()).map(|task| {
                 let pool =
                     Pool { cluster: head.cluster.clone(), node_group: task.placement.node_group.clone() };
@@ -202,7 +198,8 @@ impl Planned {
     }
 }
 
-/// What was read; none where a newer program wrote it, whose server will lead it to its end.
+/// The value that was read. `None` if a newer program wrote it: that program's server will lead the run to
+/// its end.
 fn readable<T>(read: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match read {
         Ok(read) => Ok(Some(read)),

@@ -1,4 +1,5 @@
-//! A cluster that an administrator has given up, as it will not come back: what was there is lost, and nothing starts there.
+//! A cluster that an administrator has decommissioned because it will not come back: its jobs are lost, and
+//! nothing starts there.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +12,7 @@ use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::{AttemptKey, Clock, Timestamp};
 
-/// In the place of the executor that the cluster had.
+/// Replaces the cluster's executor.
 pub struct GivenUp {
     name: String,
     kind: &'static str,
@@ -21,13 +22,13 @@ pub struct GivenUp {
 }
 
 impl GivenUp {
-    /// Of a cluster of this name and kind, since then.
+    /// Creates the replacement for a cluster of this name and kind, decommissioned at `since`.
     #[must_use]
     pub fn new(name: &str, kind: &'static str, since: Timestamp, clock: Arc<dyn Clock>) -> Self {
         Self { name: name.to_owned(), kind, since, clock, observer: OnceLock::new() }
     }
 
-    /// What becomes of an attempt there.
+    /// The failure of an attempt there.
     pub(crate) fn failure(kind: FailureKind, cluster: &str) -> Failure {
         Failure::new(kind, format!("the cluster `{cluster}` was given up"))
     }
@@ -58,7 +59,7 @@ impl Executor for GivenUp {
 
     fn rebind(&self, _job: &Job, _bindings: &Bindings) {}
 
-    /// Whether an attempt that the earlier executor was to submit is there is not known either.
+    /// Whether the cluster has an attempt that the earlier executor was to submit is unknown, too.
     fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
         self.adopt(submission)
     }

@@ -1,4 +1,4 @@
-//! The engine as others have it: to wake, to ask and to stop.
+//! The engine's handle: to wake, query and stop it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,6 @@ use tokio::time::Instant;
 use crate::core::Tally;
 use crate::message::Message;
 
-/// A running engine.
 pub struct Handle {
     pub(crate) stop: watch::Sender<bool>,
     pub(crate) wake: mpsc::UnboundedSender<Message>,
@@ -22,49 +21,50 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Asks the engine to look at the store now.
+    /// Makes the engine look at the store now.
     pub fn wake(&self) {
         let _ = self.wake.send(Message::Look);
     }
 
-    /// What happens from now on.
+    /// Subscribes to events from now on.
     pub fn events(&self) -> broadcast::Receiver<RunEvent> {
         self.events.subscribe()
     }
 
-    /// The desk of a cluster as it is now, or was a moment ago where it is large: a copy, to be asked what would be. `None`
-    /// where the engine knows no such cluster, or has ended.
+    /// A copy of a cluster's scheduler for what-if queries: as of now, or as of a moment ago if it is large.
+    /// `None` if the engine does not know the cluster, or has ended.
     pub async fn desk(&self, cluster: &str) -> Option<Arc<Desk>> {
         let (reply, answer) = oneshot::channel();
         self.wake.send(Message::Desk(cluster.to_owned(), reply)).ok()?;
         answer.await.ok().flatten()
     }
 
-    /// How many of what the engine holds, or held a second ago. `None` where it has ended.
+    /// Counts of the engine's objects, at most a second old. `None` if it has ended.
     pub async fn tally(&self) -> Option<Arc<Tally>> {
         let (reply, answer) = oneshot::channel();
         self.wake.send(Message::Tally(reply)).ok()?;
         answer.await.ok()
     }
 
-    /// How long ago its last pass ended: not much longer than [`EngineConfig::period`](crate::EngineConfig::period), unless something holds it up.
+    /// Time since its last cycle ended. It is not much longer than
+    /// [`EngineConfig::period`](crate::EngineConfig::period), unless the engine is blocked.
     pub fn last_pass(&self) -> Duration {
         self.passed.borrow().elapsed()
     }
 
-    /// Ends the engine after its present pass and gives its leases back. Jobs go on.
+    /// Stops the engine after its current cycle and releases its leases. Jobs continue.
     pub async fn stop(self) {
         let _ = self.stop.send(true);
         let _ = self.task.await;
     }
 
-    /// Ends the engine at whatever it is doing, as a crash would. Its leases stay.
+    /// Aborts the engine at any point, as a crash would. Its leases stay.
     pub async fn abort(self) {
         self.task.abort();
         let _ = self.task.await;
     }
 
-    /// Whether the engine has ended by itself, which it does not unless it panicked.
+    /// Whether the engine has ended on its own, which only happens after a panic.
     pub fn is_finished(&self) -> bool {
         self.task.is_finished()
     }

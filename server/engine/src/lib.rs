@@ -1,7 +1,7 @@
 //! Runs pipelines: observe, decide, commit, apply.
 //!
-//! [`driver`] owns the loop and everything that waits; [`core`] holds the leased runs in memory and turns what was
-//! observed into changes and actions; [`decide`] has the policies, one a file, pure.
+//! [`driver`] owns the loop and everything that blocks. [`core`] holds the leased runs in memory, and turns
+//! observations into changes and actions. [`decide`] has the policies as pure functions, one per file.
 
 mod apply;
 mod cache;

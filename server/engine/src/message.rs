@@ -1,4 +1,4 @@
-//! What reaches the engine's loop.
+//! Messages to the engine's loop.
 
 use std::sync::Arc;
 
@@ -11,25 +11,24 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::core::{Answer, Tally};
 
-/// What reaches the loop.
 pub(crate) enum Message {
     Observed(Observation),
     Answered(Box<Answer>),
     Prepared(RunId, Result<(), String>),
-    /// What the workers of an attempt that hangs are at.
+    /// The stacks of a hanging attempt's workers.
     LookedAt(AttemptKey, Vec<WorkerStack>),
-    /// What the cards of an attempt that runs did so far.
+    /// GPU usage of a running attempt.
     CardsSeen(AttemptKey, Option<Vec<WorkerUsage>>),
     Look,
-    /// More jobs could start than one pass starts.
+    /// More jobs could start than one cycle starts.
     Admit,
-    /// Somebody wants a copy of a cluster's desk.
+    /// A request for a copy of a cluster's scheduler.
     Desk(String, oneshot::Sender<Option<Arc<Desk>>>),
-    /// Somebody wants to know how many of what there are.
+    /// A request for the counts.
     Tally(oneshot::Sender<Arc<Tally>>),
 }
 
-/// Passes reports on into the engine's channel.
+/// Forwards reports to the engine's channel.
 pub(crate) struct Reports(pub(crate) mpsc::UnboundedSender<Message>);
 
 impl Observer for Reports {

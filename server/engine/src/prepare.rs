@@ -1,7 +1,7 @@
-//! Fills the folder of a run of a part with a copy of an earlier run's folder.
+//! Fills the folder of a partial run with a copy of an earlier run's folder.
 //!
-//! A copy, as programs write in place: whatever the new tasks do, the earlier run keeps what it had. Where the file
-//! system can share blocks until they are written, the copy costs next to nothing.
+//! It is a copy because programs write in place: whatever the new tasks do, the earlier run keeps its files.
+//! On file systems with copy-on-write, the copy costs almost nothing.
 
 use std::path::Path;
 
@@ -10,10 +10,11 @@ use cubeloom_storage::browse::{BrowseError, Folder};
 
 use crate::core::Preparation;
 
-/// Fills the folder, unless it is there. It appears whole or not at all, so this may be done again at any time.
+/// Fills the folder, unless it exists. It appears complete or not at all, so this may be repeated at any
+/// time.
 ///
 /// # Errors
-/// A sentence for the person.
+/// A sentence for the user.
 pub async fn fill(workspace: &Path, preparation: Preparation) -> Result<(), String> {
     let project = workspace.join(&preparation.project);
     let work = move || {

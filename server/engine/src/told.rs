@@ -1,4 +1,4 @@
-//! What the engine tells of its own work: how long the parts of a pass take, how attempts end, what executors are asked.
+//! The engine's metrics and spans: durations of the parts of a cycle, ends of attempts, calls of executors.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use cubeloom_domain::state::AttemptState;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-/// Tells how long a part of a pass took.
+/// Records how long a part of a cycle took.
 pub fn part(part: PassPart, began: Instant) {
     measure::tell(&Measure::Pass { part, took: began.elapsed() });
 }
 
-/// Tells of the attempts whose ends are stored.
+/// Records the attempts whose ends are stored.
 pub fn ends(stored: &Changes) {
     for attempt in &stored.attempts {
         if let AttemptState::Ended { outcome, .. } = &attempt.state {
@@ -25,7 +25,7 @@ pub fn ends(stored: &Changes) {
     }
 }
 
-/// What is told of a call of an executor: a span while it lasts, and how long it took.
+/// An executor call: a span while it lasts, and its duration.
 pub struct Told {
     cluster: String,
     call: Call,
@@ -33,7 +33,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// A call that is about an attempt.
+    /// A call about an attempt.
     pub fn of(clusters: &Clusters, executor: &Arc<dyn Executor>, call: Call, key: &AttemptKey) -> Self {
         let cluster = clusters.name_of(executor).unwrap_or_else(|| RUNS.to_owned());
         let span = tracing::debug_span!(
@@ -46,7 +46,7 @@ impl Told {
         Self { cluster, call, span }
     }
 
-    /// Makes it.
+    /// Executes the call.
     pub async fn around(self, work: impl Future<Output = ()>) {
         let began = Instant::now();
         work.instrument(self.span).await;

@@ -1,4 +1,4 @@
-//! How a cluster's API server is reached: from inside the cluster, or with a kubeconfig.
+//! Access to a cluster's API server: from inside the cluster, or with a kubeconfig.
 
 use std::time::Duration;
 
@@ -10,25 +10,23 @@ use thiserror::Error;
 
 use crate::measured::Measured;
 
-/// How long a connection may take.
+/// Connection timeout.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Access method of a cluster.
 #[derive(Clone)]
 pub enum Access {
-    /// With the service account of the pod that the server runs in.
+    /// With the service account of the server's own pod.
     InCluster,
-    /// With a kubeconfig that holds all that it needs.
+    /// With a self-contained kubeconfig.
     Kubeconfig {
-        /// The file's text.
         text: String,
-        /// Its context; the current one when absent.
+        /// Context name; `None` selects the current context.
         context: Option<String>,
     },
 }
 
 impl std::fmt::Debug for Access {
-    /// Without the kubeconfig, which holds keys.
+    /// Leaves out the kubeconfig, which contains keys.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::InCluster => "InCluster",
@@ -37,38 +35,35 @@ impl std::fmt::Debug for Access {
     }
 }
 
-/// Why a kubeconfig cannot be used.
+/// Why a kubeconfig is unusable.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum AccessError {
-    /// It is not of the form of one.
+    /// Not a valid kubeconfig.
     #[error("the kubeconfig cannot be read: {0}")]
     Unreadable(String),
-    /// It has nothing of this name.
+    /// The kubeconfig has no context of this name.
     #[error("the kubeconfig has no context `{0}`; it has {1}")]
     NoContext(String, String),
-    /// It names no context.
+    /// The kubeconfig has no current context.
     #[error("the kubeconfig has no current context: name one of {0}")]
     NoCurrent(String),
-    /// It would make the server run a program, or read its own files.
+    /// The kubeconfig would make the server run a program or read its own files.
     #[error(
         "the kubeconfig names {0}: the server runs no programs and reads no files of a kubeconfig; make one that holds \
          everything with `kubectl config view --minify --flatten`, and a service account's token"
     )]
     Outside(&'static str),
-    /// It says a way to the API server that is not supported.
+    /// The kubeconfig uses a connection method that is not supported.
     #[error(
         "the kubeconfig names {0}, which is not supported: give an address of the API server that the server reaches itself"
     )]
     Unsupported(&'static str),
-    /// There is no service account.
+    /// The pod has no service account.
     #[error("the server does not run in a cluster: {0}")]
     NotInside(String),
 }
 
-/// The contexts of a kubeconfig, and which is the current one.
-///
-/// # Errors
-/// When it cannot be read.
+/// Lists the contexts of a kubeconfig, and the current one.
 pub fn contexts(text: &str) -> Result<(Vec<String>, Option<String>), AccessError> {
     let config = parse(text)?;
     let current = config.current_context.filter(|name| !name.is_empty());
@@ -84,10 +79,7 @@ fn parse(text: &str) -> Result<Kubeconfig, AccessError> {
 }
 
 impl Access {
-    /// Whether it can be used at all; nothing is asked of the cluster.
-    ///
-    /// # Errors
-    /// Why not.
+    /// Checks whether the access is usable, without a request to the cluster.
     pub fn check(&self) -> Result<(), AccessError> {
         let Self::Kubeconfig { text, context } = self else {
             return Config::incluster().map(drop).map_err(|error| AccessError::NotInside(error.to_string()));
@@ -114,7 +106,8 @@ impl Access {
         if proxied.into_iter().any(|cluster| cluster.proxy_url.is_some()) {
             return Err(AccessError::Unsupported("a proxy (`proxy-url`)"));
         }
-        // What holds everything needs no waiting for: keys, certificates and addresses that can never work are found here.
+        // The future resolves at once when the kubeconfig is self-contained. It finds keys, certificates and
+        // addresses that can never work.
         let options = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
         match Config::from_custom_kubeconfig(config, &options).now_or_never() {
             Some(Ok(made)) => made.rustls_https_connector().map(drop).map_err(|error| unreadable(&error)),
@@ -123,10 +116,7 @@ impl Access {
         }
     }
 
-    /// A client, for the cluster of this name. Nothing is asked of it yet.
-    ///
-    /// # Errors
-    /// Why it cannot be reached like this.
+    /// Creates a client for the cluster of this name. It sends no request yet.
     pub async fn client(&self, cluster: &str) -> Result<Client, AccessError> {
         self.check()?;
         let mut config = match self {
@@ -140,7 +130,7 @@ impl Access {
             }
         };
         config.connect_timeout = Some(CONNECT);
-        // Whoever asks tries again by itself: it says so meanwhile, and the pace slows down.
+        // Callers retry themselves: they report the failure meanwhile and back off.
         config.default_retry = false;
         let builder = ClientBuilder::try_from(config);
         let builder = builder.map_err(|error| AccessError::Unreadable(error.to_string()))?;
@@ -148,7 +138,7 @@ impl Access {
     }
 }
 
-/// What a kubeconfig would have the server run or read.
+/// What a kubeconfig would make the server run or read.
 fn outside(config: &Kubeconfig) -> Option<&'static str> {
     let users = || config.auth_infos.iter().filter_map(|named| named.auth_info.as_ref());
     let clusters = || config.clusters.iter().filter_map(|named| named.cluster.as_ref());

@@ -1,8 +1,8 @@
-//! Nodes that are set aside: cordoned, so that nobody's pods go there, where the server may do that; its own pods are kept off
-//! by name in any case.
+//! Cordons nodes where the server has the right to. In any case the server keeps its own pods off them by
+//! node name.
 //!
-//! A node that this server has cordoned carries its label, and only such a node is let in again: what a person has cordoned
-//! stays so.
+//! A node that this server has cordoned carries its label. The server uncordons only such nodes: a node that
+//! a person cordoned stays cordoned.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,17 +19,18 @@ use crate::cluster::Cluster;
 use crate::error::Refused;
 use crate::queues::namespace_of;
 
-/// The label of a node that a server has cordoned: the namespace of its jobs, which tells it from others.
+/// Label on a node that a server has cordoned. Its value, the namespace of the server's jobs, distinguishes
+/// servers.
 const LABEL: &str = "cubeloom/aside";
-/// Why, for whoever describes the node.
+/// Annotation with the reason, for `kubectl describe node`.
 const WHY: &str = "cubeloom/aside-why";
-/// How often what is there is compared.
+/// Reconciliation interval.
 const LOOK: Duration = Duration::from_secs(60);
 
-/// The nodes of a cluster that are set aside.
+/// The nodes of a cluster that Cubeloom has cordoned.
 #[derive(Debug)]
 pub struct Aside {
-    /// Each with the reason, by name; nothing before it was told.
+    /// Node name to reason; `None` until the first set arrives.
     nodes: watch::Sender<Option<BTreeMap<String, String>>>,
     changed: Notify,
     refused: Mutex<Option<String>>,
@@ -42,7 +43,7 @@ impl Default for Aside {
 }
 
 impl Aside {
-    /// Takes in which nodes are.
+    /// Replaces the set of cordoned nodes.
     pub fn tell(&self, nodes: BTreeMap<String, String>) {
         let is_new = |known: &mut Option<BTreeMap<String, String>>| {
             known.replace(nodes.clone()).is_none_or(|before| before != nodes)
@@ -52,17 +53,16 @@ impl Aside {
         }
     }
 
-    /// Says when others are.
+    /// Notifies of changes to the set.
     pub fn watch(&self) -> watch::Receiver<Option<BTreeMap<String, String>>> {
         self.nodes.subscribe()
     }
 
-    /// Their names.
     pub fn names(&self) -> Vec<String> {
         self.nodes.borrow().iter().flat_map(BTreeMap::keys).cloned().collect()
     }
 
-    /// Why nodes could not be cordoned, or let in again, lately.
+    /// Why the last attempt to cordon or uncordon nodes failed.
     pub fn refused(&self) -> Option<String> {
         self.lock().clone()
     }
@@ -72,7 +72,7 @@ impl Aside {
     }
 }
 
-/// Cordons nodes, and lets them in again, for as long as the server runs.
+/// Cordons and uncordons nodes for as long as the server runs.
 pub async fn keep(cluster: Arc<Cluster>) {
     let mut look = interval(LOOK);
     loop {
@@ -93,7 +93,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
     }
 }
 
-/// Makes the cluster's nodes as they are to be.
+/// Reconciles the cluster's nodes with the wanted set.
 async fn cordon(cluster: &Cluster) -> Result<(), Refused> {
     let Some(wanted) = cluster.aside.nodes.borrow().clone() else { return Ok(()) };
     let own = namespace_of(&cluster.config.facts);

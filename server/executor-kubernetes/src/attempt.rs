@@ -1,5 +1,5 @@
-//! One attempt on a Kubernetes cluster: submitted or taken up, looked at whenever something of it changes, stopped when it
-//! is to be, and concluded.
+//! One attempt on a Kubernetes cluster: submits or adopts it, reacts to every change, stops it on request and
+//! concludes it.
 
 mod ending;
 mod growing;
@@ -35,50 +35,45 @@ use crate::watch::watch_namespace;
 use crate::{claim, elastic, lost, stop, suspend};
 use ending::removed;
 
-/// How often it is looked how far programs are, and whether an obstacle has lasted too long.
+/// How often to read the progress of programs, and to check how long an obstacle has lasted.
 const LOOK: Duration = Duration::from_secs(2);
-/// How long an operator may take to see that the worker on whom all depends has failed. KubeRay never does where the head
-/// has gone before it could be asked.
+/// How long an operator may take to notice that the deciding worker has failed. KubeRay never notices when
+/// the head is gone before KubeRay could query it.
 const LAG: Duration = Duration::from_secs(30);
 
-/// A job, and what must not be seen of what its workers write.
+/// A job, and the strings to mask in its workers' output.
 #[derive(Clone)]
 pub struct Known {
-    /// The job, with as many workers as it may ever have.
+    /// The job, with the maximum number of workers.
     pub job: Arc<Job>,
-    /// Every form of its secrets' values.
+    /// Every encoding of its secrets' values.
     pub masks: Arc<Vec<String>>,
 }
 
-/// How an attempt begins here.
+/// How an attempt begins on this server.
 pub enum Begin {
-    /// It is to be submitted, unless it is there.
+    /// Submit it, unless the cluster already has it.
     Submit(Parcel),
     /// An earlier server has submitted it.
     Adopt,
 }
 
-/// One attempt.
 pub struct Attempt {
-    /// Where.
     pub cluster: Arc<Cluster>,
-    /// Known state of the object.
     pub known: Known,
-    /// Its objects.
     pub names: Arc<Names>,
-    /// Number of workers.
     pub workers: u32,
-    /// Whether its pod shows if this server sees the files of its claim.
+    /// Whether its pod tests that this server sees the files of its claim.
     pub probes: bool,
-    /// What is wanted of it.
+    /// Commands from the engine.
     pub wishes: UnboundedReceiver<Wish>,
 }
 
-/// What is going on with one.
+/// Mutable state of a running attempt.
 struct Going {
     wake: Arc<Notify>,
     name: JobName,
-    /// The first wish to stop it counts.
+    /// The first stop command; later ones are ignored.
     stop: Option<Stop>,
     started: Option<Timestamp>,
     note: Option<String>,
@@ -88,17 +83,17 @@ struct Going {
     followed: HashSet<String>,
     scaling: scaling::Scaling,
     growing: growing::Growing,
-    /// Pods that are not to be taken.
+    /// Pods that Volcano must not preempt.
     kept: elastic::Marked,
     followers: JoinSet<()>,
-    /// How many bytes of logs were read.
+    /// Bytes of logs read so far.
     read: Arc<AtomicU64>,
     tails: Tails,
     present: Present,
 }
 
 impl Going {
-    /// Takes in what is wanted. The first wish to stop it counts, the last of its size, and the most of memory.
+    /// Applies a command. The first stop command wins, the last size, and the largest memory.
     fn take(&mut self, wish: Wish) {
         match wish {
             Wish::Stop(stop) => _ = self.stop.get_or_insert(stop),
@@ -108,16 +103,15 @@ impl Going {
     }
 }
 
-/// What follows from a look.
 enum Next {
     Wait,
     Verdict(Result<(), Cause>),
-    /// The cluster cannot run it (any more).
+    /// The cluster cannot run it, or can no longer run it.
     GiveUp(Failure),
 }
 
 impl Attempt {
-    /// Sees it through. The end is reported.
+    /// Runs the attempt to its end, and reports the end.
     pub async fn run(mut self, begin: Begin) {
         let name = (self.names.namespace.clone(), self.known.job.key.object_name());
         let wake = Arc::new(Notify::new());
@@ -151,19 +145,19 @@ impl Attempt {
         self.cluster.board.forget(&going.name);
     }
 
-    /// `None` when the cluster does not know it.
+    /// Returns `None` when the cluster does not know the attempt.
     async fn see_through(&mut self, going: &mut Going, begin: Begin) -> Option<Ended> {
         let kinds: Vec<_> = self.names.roots.iter().map(Named::resource).collect();
         let feeds = watch_namespace(&self.cluster, &going.name.0, &kinds);
         let new = matches!(begin, Begin::Submit(_));
-        // In a box: it is large, and thousands of attempts that are past it wait for their ends.
+        // Boxed: the future is large, and thousands of attempts past this point wait for their ends.
         if let Begin::Submit(parcel) = begin
             && let Some(ended) = Box::pin(self.submit(going, parcel)).await
         {
             return Some(ended);
         }
         for mut feed in feeds {
-            // What is not listed yet is not known to be absent.
+            // An object that no watch has listed yet may still exist.
             let _ = feed.wait_for(|synced| *synced).await;
         }
         let seen = self.cluster.look(&going.name);
@@ -179,11 +173,11 @@ impl Attempt {
             self.cluster.report(key, Event::NotFound);
             return None;
         }
-        // An earlier server was stopping it: the cause stands on the object.
+        // An earlier server was stopping it: the cause is on the object.
         going.stop = going.stop.or_else(|| seen.live_roots().find_map(stop::written));
         if !new {
             going.scaling.adopt();
-            // An earlier server may have decided on more than it gave.
+            // An earlier server may have decided on more memory than it gave.
             if self.known.job.grows {
                 going.growing.want(&self.known.job);
             }
@@ -191,7 +185,7 @@ impl Attempt {
         Some(self.watch(going).await)
     }
 
-    /// Submits it; its end when it does not get so far.
+    /// Submits the attempt. Returns its end when submission fails.
     async fn submit(&mut self, going: &mut Going, parcel: Parcel) -> Option<Ended> {
         if let Err(message) = self.prepare().await {
             return Some(self.never_ran(Outcome::Failed(Failure::new(FailureKind::CouldNotStart, message))));
@@ -228,7 +222,7 @@ impl Attempt {
         }
     }
 
-    /// Makes what pods find in the workspace.
+    /// Creates the files and folders that pods expect in the workspace.
     async fn prepare(&self) -> Result<(), String> {
         let (cluster, job) = (Arc::clone(&self.cluster), Arc::clone(&self.known.job));
         let (names, probes) = (Arc::clone(&self.names), self.probes);
@@ -251,7 +245,7 @@ impl Attempt {
         made.await.unwrap_or_else(|error| Err(error.to_string()))
     }
 
-    /// Looks whenever something has changed, until it has ended.
+    /// Evaluates the state after every change, until the attempt has ended.
     async fn watch(&mut self, going: &mut Going) -> Ended {
         let mut look = interval(LOOK);
         loop {
@@ -275,7 +269,7 @@ impl Attempt {
         }
     }
 
-    /// What was seen is gone again when it is waited for more: thousands may wait.
+    /// Drops the snapshot before the next wait: thousands of attempts may wait.
     fn take_in(&self, going: &mut Going) -> Next {
         let seen = self.cluster.look(&going.name);
         self.follow_logs(going, &seen);
@@ -294,8 +288,8 @@ impl Attempt {
             going.started = Some(at);
             self.cluster.report(&job.key, Event::Started { at });
         }
-        // Looked at first: an indexed Job of which a worker has failed is failed when all have ended, also where that worker
-        // can be spared.
+        // Check this first: an indexed Job with a failed worker becomes failed once all workers have ended,
+        // even if the job can spare that worker.
         let is_lent = elastic::is_lent(&self.cluster, job);
         if judge::first_is_done(seen, &job.success, going.scaling.spare(job, is_lent.then_some(seen))) {
             return Next::Verdict(Ok(()));
@@ -315,7 +309,7 @@ impl Attempt {
             return Next::Verdict(Ok(()));
         }
         if self.is_suspended(going, seen) {
-            // A server that was to make its pod again may have ended between two steps.
+            // A server that was to recreate its pod may have ended between two steps.
             let is_gone = seen.live_roots().next().is_none();
             let since = is_gone.then(|| going.failed_since.get_or_insert_with(Instant::now).elapsed());
             return if since.is_some_and(|since| since >= LAG) {
@@ -347,7 +341,7 @@ impl Attempt {
         Next::Wait
     }
 
-    /// Why it never will, where that is certain, or has lasted for long enough.
+    /// Why it will never start, when that is certain or an obstacle has outlasted the pending timeout.
     fn cannot_start(&self, going: &mut Going, seen: &Seen) -> Option<Failure> {
         let failure = |message| Failure::new(FailureKind::CouldNotStart, message);
         if going.started.is_none()
@@ -367,7 +361,7 @@ impl Attempt {
         })
     }
 
-    /// Whether somebody has suspended it: its pods are gone, which says nothing of its program.
+    /// Whether a user has suspended the job. Its pods are then gone, which says nothing about its program.
     fn is_suspended(&self, going: &mut Going, seen: &Seen) -> bool {
         let suspended = suspend::of_job(seen) == Some(true);
         if suspended != going.suspended {
@@ -375,7 +369,7 @@ impl Attempt {
             let note = if suspended { "suspended: its workers are gone until it is resumed" } else { "" };
             self.cluster.report(&self.known.job.key, Event::Preparing(note.into()));
             going.tails.suspend(suspended, self.cluster.clock.now());
-            // Told at once: whoever suspends it does not want it started again as it hangs.
+            // Report at once: otherwise the engine would restart a suspended job as hung.
             self.tell_progress(going);
         }
         if suspended {
@@ -389,7 +383,7 @@ impl Attempt {
     }
 }
 
-/// What must not be seen of what the workers of a job write.
+/// The strings to mask in the output of a job's workers.
 #[must_use]
 pub fn masks(secrets: &BTreeMap<String, String>) -> Arc<Vec<String>> {
     Arc::new(mask::forms(secrets.values()))

@@ -1,7 +1,7 @@
-//! What is known of every job on the cluster: one shared picture, which watches keep and attempts read.
+//! The shared state of all jobs on a cluster: watches write it, attempts read it.
 //!
-//! A change carries no data to the attempt that it concerns: the attempt is woken and looks. So what it sees after a
-//! restart comes the same way as what it sees while all goes well.
+//! A change carries no data to its attempt: it only wakes the attempt, which reads the state. So the path is
+//! the same after a restart as in normal operation.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,83 +15,78 @@ use tokio::sync::Notify;
 use crate::pods::PodView;
 use crate::roots::{RootState, RootView};
 
-/// How many events of one job are kept.
+/// Maximum number of events kept per job.
 const EVENTS: usize = 64;
 
 /// A job on a cluster: its namespace and name.
 pub type JobName = (String, String);
 
-/// What jobs take of each node.
+/// Resource use of jobs by node.
 pub type ByNode = HashMap<String, BTreeMap<AttemptKey, Amount>>;
 
-/// Something that the cluster told of an object, and what tells it apart from others.
+/// An event of an object, with its identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// The event's uid: told again, it is the same.
+    /// The event's uid; a repeated event has the same.
     pub uid: String,
-    /// What was told.
     pub notice: Notice,
 }
 
-/// What is known of one job.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// Its pods by uid, also those that are gone, as they were last seen.
+    /// Its pods by uid, including deleted ones as last seen.
     pub pods: BTreeMap<String, PodSeen>,
     /// Its objects by kind and name.
     pub roots: BTreeMap<String, RootSeen>,
-    /// What was told of them, the latest at the end.
+    /// Events of the objects, the latest last.
     pub events: VecDeque<Told>,
 }
 
-/// A pod, as it was last seen.
 #[derive(Clone, Debug)]
 pub struct PodSeen {
-    /// What it was; shared, since everybody who looks has a copy.
+    /// The state as last seen; shared, since every snapshot has a copy.
     pub view: Arc<PodView>,
-    /// Whether it is not there any more.
+    /// Whether the pod no longer exists.
     pub gone: bool,
 }
 
-/// An object, as it was last seen.
 #[derive(Clone, Debug)]
 pub struct RootSeen {
-    /// What it was; shared.
     pub view: Arc<RootView>,
-    /// Whether it is not there any more.
+    /// Whether the object no longer exists.
     pub gone: bool,
 }
 
 impl RootSeen {
-    /// Whether it is the pod of a suspended job, which is made again under its name.
+    /// Whether it is the pod of a suspended job, which is recreated under its name.
     pub fn is_made_again(&self) -> bool {
         self.gone && self.view.is_pod() && self.view.suspended == Some(true)
     }
 }
 
 impl Seen {
-    /// Pods of which something may still run.
+    /// Pods in which something may still run.
     pub fn live_pods(&self) -> impl Iterator<Item = &PodView> {
         self.pods.values().filter(|pod| !pod.gone && !pod.view.has_ended()).map(|pod| &*pod.view)
     }
 
-    /// Pods that their nodes have lost, and of which only somebody's word is missing.
+    /// Pods on lost nodes, for which only a confirmation is missing.
     pub fn lost_pods(&self) -> impl Iterator<Item = &PodView> {
         self.pods.values().filter(|pod| !pod.gone && pod.view.is_lost()).map(|pod| &*pod.view)
     }
 
-    /// Objects that are still there, and those of which the end was known before they went.
+    /// Objects that exist, and deleted ones whose end was known before.
     pub fn known_roots(&self) -> impl Iterator<Item = &RootView> + Clone {
         let known = |root: &&RootSeen| !root.gone || !matches!(root.view.state, RootState::Open { .. });
         self.roots.values().filter(known).map(|root| &*root.view)
     }
 
-    /// What was told of it, the latest at the end.
+    /// Events of the job, the latest last.
     pub fn notices(&self) -> Vec<Notice> {
         self.events.iter().map(|told| told.notice.clone()).collect()
     }
 
-    /// Objects that are still there.
+    /// Objects that exist.
     pub fn live_roots(&self) -> impl Iterator<Item = &RootView> + Clone {
         self.roots.values().filter(|root| !root.gone).map(|root| &*root.view)
     }
@@ -100,7 +95,7 @@ impl Seen {
 #[derive(Default)]
 struct Entry {
     seen: Seen,
-    /// Whoever waits for news.
+    /// The attempt to wake on changes.
     wake: Option<Arc<Notify>>,
 }
 
@@ -111,7 +106,7 @@ impl Entry {
         }
     }
 
-    /// When a pod was deleted first: its node deletes it once more when it has ended.
+    /// Keeps the time of the first deletion: the node deletes a pod again when it has ended.
     fn keep_deletion(&self, view: &mut PodView) {
         let before = self.seen.pods.get(&view.uid).and_then(|pod| pod.view.deleted_at);
         view.deleted_at = before.into_iter().chain(view.deleted_at).min();
@@ -124,12 +119,12 @@ impl Entry {
     }
 }
 
-/// Tells the objects of a job apart.
+/// Identifies an object among those of a job.
 fn key(root: &RootView) -> String {
     format!("{}/{}/{}", root.resource.api_version, root.resource.kind, root.name)
 }
 
-/// The picture of a cluster.
+/// The state of a cluster.
 #[derive(Default)]
 pub struct Board(Mutex<HashMap<JobName, Entry>>);
 
@@ -138,7 +133,7 @@ impl Board {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a job now.
+    /// A snapshot of a job.
     pub fn look(&self, job: &JobName, now: Timestamp) -> Seen {
         let mut seen = self.lock().get(job).map(|entry| entry.seen.clone()).unwrap_or_default();
         for pod in seen.pods.values_mut().filter(|pod| !pod.gone && pod.view.deleted.is_some()) {
@@ -147,12 +142,12 @@ impl Board {
         seen
     }
 
-    /// A pod, as it was last seen.
     pub fn of_pod(&self, job: &JobName, uid: &str) -> Option<PodSeen> {
         self.lock().get(job)?.seen.pods.get(uid).cloned()
     }
 
-    /// What the pods of jobs take, by node and job; of those whose objects tell their attempt. And which jobs these are.
+    /// Resource use of jobs' pods by node and attempt, and the names of these jobs. Covers jobs whose objects
+    /// carry the attempt's key.
     pub fn by_node(&self) -> (ByNode, HashSet<JobName>) {
         let (mut taken, mut jobs) = (ByNode::new(), HashSet::new());
         for (job, entry) in self.lock().iter() {
@@ -176,14 +171,14 @@ impl Board {
         found.map(|((namespace, _), entry)| (namespace.clone(), entry.seen.clone()))
     }
 
-    /// The namespaces of the jobs that somebody asks for.
+    /// Namespaces of jobs that an attempt listens to.
     pub fn namespaces(&self) -> BTreeSet<String> {
         let all = self.lock();
         let asked = all.iter().filter(|(_, entry)| entry.wake.is_some());
         asked.map(|((namespace, _), _)| namespace.clone()).collect()
     }
 
-    /// The pod of this name of a job that somebody asks for, as it was last seen.
+    /// The pod of this name, as last seen, if an attempt listens to its job.
     pub fn asked_pod(&self, job: &JobName, name: &str) -> Option<Arc<PodView>> {
         let all = self.lock();
         let entry = all.get(job).filter(|entry| entry.wake.is_some())?;
@@ -191,26 +186,26 @@ impl Board {
         Some(Arc::clone(&found.view))
     }
 
-    /// Forgets the pods of a job that are gone: they were taken away, and say nothing of how it goes on.
+    /// Forgets a job's deleted pods: a suspension removed them, so they say nothing about its outcome.
     pub fn forget_gone(&self, job: &JobName) {
         if let Some(entry) = self.lock().get_mut(job) {
             entry.seen.pods.retain(|_, pod| !pod.gone);
         }
     }
 
-    /// What was told of the job of this name, in whichever namespace it is.
+    /// Events of the job of this name, in any namespace.
     pub fn told(&self, name: &str) -> Vec<Notice> {
         let all = self.lock();
         let of_job = all.iter().filter(|((_, job), _)| job == name);
         of_job.flat_map(|(_, entry)| entry.seen.notices()).collect()
     }
 
-    /// Wakes `wake` whenever something of the job changes.
+    /// Wakes `wake` on every change of the job.
     pub fn listen(&self, job: &JobName, wake: Arc<Notify>) {
         self.lock().entry(job.clone()).or_default().wake = Some(wake);
     }
 
-    /// Nobody asks for the job any more.
+    /// Stops listening to the job.
     pub fn forget(&self, job: &JobName) {
         let mut all = self.lock();
         if let Some(entry) = all.get_mut(job) {
@@ -221,18 +216,18 @@ impl Board {
         }
     }
 
-    /// A pod is there.
+    /// Adds or updates a pod.
     pub fn pod(&self, namespace: &str, mut view: PodView) {
         let mut all = self.lock();
         let entry = all.entry((namespace.to_owned(), view.job.clone())).or_default();
         entry.keep_deletion(&mut view);
-        // What became of a pod that was suspended says nothing of the one that takes its place.
+        // The end of a suspended pod says nothing about its replacement.
         entry.seen.pods.retain(|uid, pod| *uid == view.uid || !pod.view.is_kept);
         entry.seen.pods.insert(view.uid.clone(), PodSeen { view: Arc::new(view), gone: false });
         entry.news();
     }
 
-    /// A pod is not there any more; `last` is what the cluster knew at its end.
+    /// Marks a pod as deleted; `last` is its last known state.
     pub fn pod_gone(&self, namespace: &str, mut last: PodView) {
         last.go();
         self.change(&(namespace.to_owned(), last.job.clone()), |entry| {
@@ -242,7 +237,7 @@ impl Board {
         });
     }
 
-    /// An object is there.
+    /// Adds or updates an object.
     pub fn root(&self, namespace: &str, view: RootView) {
         let mut all = self.lock();
         let entry = all.entry((namespace.to_owned(), view.job.clone())).or_default();
@@ -251,7 +246,7 @@ impl Board {
         entry.news();
     }
 
-    /// An object is not there any more.
+    /// Marks an object as deleted.
     pub fn root_gone(&self, namespace: &str, last: RootView) {
         self.change(&(namespace.to_owned(), last.job.clone()), |entry| {
             let name = key(&last);
@@ -259,10 +254,10 @@ impl Board {
         });
     }
 
-    /// The cluster told something of an object of this name: it is a job's when it begins with the job's name.
+    /// Adds an event of the object `name`, which belongs to the job whose name is a prefix of `name`.
     pub fn event(&self, namespace: &str, name: &str, event: Told) {
         let mut all = self.lock();
-        // A job's name holds hyphens itself: the longest beginning that is a job's is taken.
+        // Job names contain hyphens themselves: the longest matching prefix wins.
         let ends = name.match_indices('-').map(|(at, _)| at).chain([name.len()]);
         for end in ends.collect::<Vec<_>>().into_iter().rev() {
             let Some(entry) = all.get_mut(&(namespace.to_owned(), name[..end].to_owned())) else { continue };
@@ -276,7 +271,7 @@ impl Board {
         }
     }
 
-    /// After all objects were listed anew, those that were not among them are gone.
+    /// After a relist: marks every pod that is not in it as deleted.
     pub fn only_pods(&self, namespace: &str, there: &HashSet<String>) {
         self.each(namespace, |seen| {
             let roots = seen.roots.values_mut().filter(|root| root.view.is_pod());
@@ -290,7 +285,7 @@ impl Board {
         });
     }
 
-    /// The same for objects of one kind, by their names.
+    /// The same for objects of one kind, by name.
     pub fn only_roots(&self, namespace: &str, kind: &ApiResource, there: &HashSet<String>) {
         self.each(namespace, |seen| {
             let of_kind = seen.roots.values_mut().filter(|root| *root.view.resource == *kind && !root.gone);
@@ -299,7 +294,7 @@ impl Board {
         });
     }
 
-    /// The objects of jobs that have ended and that nobody asks for.
+    /// The objects of ended jobs that no attempt listens to.
     pub fn ended(&self) -> HashMap<JobName, Vec<RootView>> {
         let all = self.lock();
         let idle = all.iter().filter(|(_, entry)| entry.wake.is_none());

@@ -1,5 +1,6 @@
-//! Whether a worker failed because its node lost a GPU. NVIDIA's driver reports such things as XID errors; what
-//! watches the nodes (node-problem-detector, the cloud's own agents) puts them into the node's conditions and events.
+//! Whether a worker failed because its node lost a GPU. NVIDIA's driver reports such faults as XID errors.
+//! Node monitors (node-problem-detector, the cloud's own agents) copy them into the node's conditions and
+//! events.
 
 use k8s_openapi::api::core::v1::{Event, Node, NodeCondition};
 use kube::Api;
@@ -12,33 +13,33 @@ use cubeloom_workers::ends::End;
 use crate::cluster::Cluster;
 use crate::pods::{PodState, PodView, moment};
 
-/// How much earlier than the worker began its card may have been reported, in microseconds: clocks differ.
+/// How much earlier than the worker's start the fault may have been reported, in microseconds: clocks differ.
 const SLACK: i64 = 10_000_000;
-/// The namespace of what is told of nodes, which are in none.
+/// The namespace of events about nodes, which are cluster-scoped.
 const OF_NODES: &str = "default";
 
-/// A card that a node has lost.
+/// A lost GPU of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// When that was told.
+    /// Time of the report.
     pub at: Timestamp,
-    /// As it was told.
+    /// The report, verbatim.
     pub message: String,
 }
 
-/// Whether a resource of pods is a GPU, or a part of one.
+/// Whether a pod resource is a GPU or a GPU slice.
 #[must_use]
 pub fn is_card(resource: &str) -> bool {
     resource.starts_with("nvidia.com/") || resource.ends_with("/gpu")
 }
 
-/// The XID error that a text tells of, unless programs bring it about: `NVRM: Xid (PCI:0000:3b:00): 79, pid=…`,
+/// The XID error in a text, unless it is one that programs cause: `NVRM: Xid (PCI:0000:3b:00): 79, pid=…`,
 /// `NvidiaXID79Error`.
 fn xid(text: &str) -> Option<u32> {
     let lower = text.to_ascii_lowercase();
     let after = |at: usize| {
         let rest = lower[at + "xid".len()..].trim_start();
-        // The card's address.
+        // The GPU's PCI address.
         let rest = rest.strip_prefix('(').map_or(Some(rest), |rest| Some(rest.split_once(')')?.1))?;
         let rest = rest.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
         let rest = rest.strip_prefix("error").unwrap_or(rest);
@@ -50,7 +51,7 @@ fn xid(text: &str) -> Option<u32> {
     found.filter(|xid| is_of_the_card(*xid))
 }
 
-/// The card that a node says it has lost.
+/// The GPU fault in a node's conditions.
 #[must_use]
 pub fn trouble(node: &Node) -> Option<Trouble> {
     let conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
@@ -59,7 +60,7 @@ pub fn trouble(node: &Node) -> Option<Trouble> {
 
 fn of_condition(condition: &NodeCondition) -> Option<Trouble> {
     let (reason, message) = (condition.reason.as_deref(), condition.message.as_deref());
-    // Some conditions are good when they hold: `AcceleratedHardwareReady`.
+    // Some conditions are healthy when true: `AcceleratedHardwareReady`.
     let is_good = ["Ready", "Healthy"].iter().any(|end| condition.type_.ends_with(end));
     if condition.status != if is_good { "False" } else { "True" } {
         return None;
@@ -77,7 +78,8 @@ fn of_event(event: &Event) -> Option<Trouble> {
     Some(Trouble { at: moment(at), message: texts.into_iter().flatten().next()?.trim().to_owned() })
 }
 
-/// The pod, with the loss of a card as its end where its program failed on a node that has lost one meanwhile.
+/// Replaces the end of a pod by the loss of a GPU, if its program failed on a node that lost one during the
+/// run.
 pub async fn explained(cluster: &Cluster, mut pod: PodView) -> PodView {
     let PodState::Ended {
         end: end @ (End::Exit { .. } | End::Signal { .. }), started_at: Some(began), ..
@@ -96,7 +98,8 @@ pub async fn explained(cluster: &Cluster, mut pod: PodView) -> PodView {
     pod
 }
 
-/// What was told of a node in events. Not every account may read them, and nothing else depends on it.
+/// The GPU fault in a node's events. Not every service account may read events, and nothing else depends on
+/// them.
 async fn told(cluster: &Cluster, node: &str) -> Option<Trouble> {
     let api: Api<Event> = Api::namespaced(cluster.client().await, OF_NODES);
     let params =

@@ -1,6 +1,6 @@
-//! Whether this server sees the files of the claim that holds a project's workspace. It is not asked of anybody: the kubelet
-//! makes the folder of a mount in the claim, and the server looks whether it is there. A server that does not mount the claim would
-//! lose the outputs of tasks and give them no code.
+//! Whether this server sees the files of the claim with a project's workspace. The kubelet creates the folder
+//! of a mount in the claim, and the server checks that the folder exists. A server without the claim mounted
+//! would lose the outputs of tasks and give them no code.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,25 +14,25 @@ use tokio::time::{Instant, sleep};
 
 use crate::cluster::Cluster;
 
-/// The folder in which the kubelet makes one for each attempt that looks: of the claim that projects share, else of the
+/// The folder in which the kubelet creates one folder per probing attempt: in the shared claim, else in the
 /// project's own.
 pub const FOLDER: &str = ".seen";
 
-/// Where a pod has it.
+/// Its mount path in a pod.
 const MOUNT: &str = "/cubeloom/.seen";
 
-/// How long a file system of the network may take to show a folder: clients of NFS remember for up to a minute that there is
-/// none. Where the files were not seen before, it is not waited so long again.
+/// How long a network file system may take to show a folder: NFS clients cache its absence for up to a
+/// minute. The wait is shorter if the files were not visible before.
 const PATIENCE: Duration = Duration::from_secs(75);
 const AGAIN: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What is known of the claims, by project.
+/// Whether claims are visible, by project.
 #[derive(Default)]
 pub struct Claims(Mutex<HashMap<String, bool>>);
 
 impl Claims {
-    /// Whether the files of a project's claim are seen here; `None` while no pod has shown it.
+    /// Whether this server sees the files of a project's claim; `None` until a pod has tested it.
     pub fn are_seen(&self, project: &str) -> Option<bool> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(project).copied()
     }
@@ -42,7 +42,8 @@ impl Claims {
     }
 }
 
-/// Lets a bare Pod show whether the files are seen, where that is not known. `path` is the project's folder in the claim.
+/// Adds a mount to a bare Pod that tests whether the files are visible. `path` is the project's folder in the
+/// claim. Returns `None` for other kinds.
 #[must_use]
 pub fn with_probe(job: &KubernetesJob, path: &str) -> Option<KubernetesJob> {
     let mut job = job.clone();
@@ -55,13 +56,13 @@ pub fn with_probe(job: &KubernetesJob, path: &str) -> Option<KubernetesJob> {
     Some(job)
 }
 
-/// The project whose claim it is, where projects share none.
+/// The job's project, if each project has a claim of its own; `None` if they share one.
 #[must_use]
 pub fn own(cluster: &Cluster, job: &Job) -> Option<String> {
     cluster.config.facts.workspace_path.is_empty().then(|| job.project.clone())
 }
 
-/// How an attempt ends whose files this server does not see.
+/// The failure of an attempt whose files this server does not see.
 #[must_use]
 pub fn unseen(cluster: &Cluster, job: &Job) -> Failure {
     let name = cluster.config.facts.of_project(&job.project).workspace_claim;
@@ -72,7 +73,8 @@ pub fn unseen(cluster: &Cluster, job: &Job) -> Failure {
     Failure::new(FailureKind::CouldNotStart, message)
 }
 
-/// Looks for the folder of an attempt whose pod was to show it; waits for it where it `matters`, and else does not mind.
+/// Looks for the folder of a probing attempt. Waits for it if it `matters`; otherwise a missing folder counts
+/// as seen.
 pub async fn is_seen(cluster: &Cluster, job: &Job, matters: bool) -> bool {
     let known = cluster.claims.are_seen(&job.project);
     let patience = match known {

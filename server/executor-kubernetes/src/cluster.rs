@@ -1,4 +1,4 @@
-//! What all attempts on one cluster share.
+//! State shared by all attempts on one cluster.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -31,104 +31,98 @@ use crate::taken::Others;
 use crate::used::Meter;
 use crate::watch::Watches;
 
-/// How many logs are followed at once. Each is a connection; others are read when their pods have ended.
+/// Maximum number of logs followed at once. Each takes a connection; the others are read when their pods have
+/// ended.
 const FOLLOWED: usize = 256;
-/// How many logs of pods that have ended are read at once, however many are followed.
+/// Maximum number of ended pods' logs read at once, in addition to followed ones.
 const READ: usize = 32;
 
-/// How many attempts write to their folders, or read them, at once. Each takes a thread.
+/// Maximum number of attempts that access their folders at once. Each takes a thread.
 const ON_DISK: usize = 8;
 
-/// How long an answer may take: longer than the API server waits for webhooks. A network may fail without a word.
+/// Request timeout: longer than the API server waits for webhooks. A network may drop packets silently.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// A wish to stop an attempt.
+/// A command to stop an attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
-    /// Reason.
     pub cause: StopCause,
-    /// The time between TERM and KILL.
+    /// Time between TERM and KILL.
     pub grace: Duration,
 }
 
-/// A wish that an attempt has so many workers.
+/// A command to resize an attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// Of all roles.
+    /// Over all roles.
     pub workers: u32,
-    /// The time between TERM and KILL of those that go.
+    /// Time between TERM and KILL for released workers.
     pub grace: Duration,
 }
 
-/// What is wanted of an attempt.
+/// A command for an attempt.
 #[derive(Clone, Debug)]
 pub enum Wish {
-    /// That it stops.
     Stop(Stop),
-    /// That it has another size.
     Scale(Scale),
-    /// That its workers have at least the memory that they have in this job.
+    /// Give its workers at least the memory in this job.
     Grow(Arc<Job>),
 }
 
-/// What is known of an attempt.
+/// State of an attempt.
 pub enum Slot {
-    /// It goes on; it can be told to stop, or to have another size.
+    /// Running; accepts commands.
     Live(UnboundedSender<Wish>),
-    /// It has ended like this.
     Ended(Box<Ended>),
 }
 
-/// What all attempts on one cluster share.
+/// State shared by all attempts on one cluster.
 pub struct Cluster {
-    /// What was configured.
     pub config: KubernetesConfig,
-    /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Where files lie.
+    /// Paths of files.
     pub folders: Folders,
-    /// Where to report.
+    /// Receives the attempts' events.
     pub observer: OnceLock<Arc<dyn Observer>>,
     /// Connection state.
     pub standing: Watched,
-    /// What is known of the jobs on it.
+    /// State of its jobs.
     pub board: Board,
-    /// What is watched.
     pub watches: Watches,
-    /// The tree of quotas, as its queues.
+    /// Mirrors the quota tree into the cluster's queues.
     pub queues: Mirror,
-    /// Whether the files of the projects' claims are seen here.
+    /// Whether the server sees the files of the projects' claims.
     pub claims: Claims,
-    /// The nodes that are set aside.
+    /// Cordoned nodes.
     pub aside: Aside,
-    /// What it has.
+    /// Nodes and installed components.
     pub facts: RwLock<Facts>,
-    /// How many requests may be under way.
+    /// Limits concurrent requests.
     pub pace: Pace,
-    /// Leave to follow a log.
+    /// Permits to follow a log.
     pub followers: Semaphore,
-    /// Leave to read one to its end.
+    /// Permits to read the log of an ended pod.
     pub readers: Semaphore,
-    /// Leave to write to a folder.
+    /// Permits to access a folder.
     disk: Semaphore,
-    /// What live workers have reported.
+    /// Last reports of running workers.
     pub reports: Reports,
-    /// The pods of others on its nodes.
+    /// Other users' pods on its nodes.
     pub others: Others,
-    /// Where pods that run can be given more memory.
+    /// Namespaces in which running pods can get more memory.
     pub resizes: Resizes,
-    /// What pods use.
+    /// Resource use of pods.
     pub meter: Meter,
-    /// What nodes use.
+    /// Resource use of nodes.
     pub node_use: NodeUse,
-    /// Cards that nodes have lost.
+    /// Lost GPUs by node.
     troubles: Mutex<HashMap<String, Trouble>>,
     client: OnceCell<Client>,
     attempts: Mutex<HashMap<AttemptKey, Slot>>,
 }
 
 impl Cluster {
-    /// A cluster that nothing was asked of yet. `facts` is what was known of it last.
+    /// Creates the state without a request to the cluster. `facts` are the last known ones.
     pub fn new(config: KubernetesConfig, facts: Facts, clock: Arc<dyn Clock>) -> Self {
         Self {
             folders: Folders::new(&config),
@@ -157,7 +151,8 @@ impl Cluster {
         }
     }
 
-    /// The client. Where none can be made (the server is in no cluster any more), it is tried again for ever, and said.
+    /// The client. If none can be created (the server no longer runs in a cluster), retries forever and
+    /// reports it.
     pub async fn client(&self) -> Client {
         let mut tries = 0;
         loop {
@@ -174,12 +169,12 @@ impl Cluster {
         }
     }
 
-    /// The attempts that are known here.
+    /// The attempts that this server knows.
     pub fn attempts(&self) -> MutexGuard<'_, HashMap<AttemptKey, Slot>> {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what a node says of its cards now.
+    /// Records a node's current GPU fault.
     pub fn note_trouble(&self, node: &str, trouble: Option<Trouble>) {
         let mut all = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
         match trouble {
@@ -188,42 +183,41 @@ impl Cluster {
         }
     }
 
-    /// The card that a node has lost.
+    /// The GPU fault of a node.
     pub fn trouble(&self, node: &str) -> Option<Trouble> {
         self.troubles.lock().unwrap_or_else(PoisonError::into_inner).get(node).cloned()
     }
 
-    /// Tells the engine.
+    /// Reports an event to the engine.
     pub fn report(&self, key: &AttemptKey, event: Event) {
         if let Some(observer) = self.observer.get() {
             observer.observed(Observation { key: key.clone(), event });
         }
     }
 
-    /// What the cluster has, as far as is known.
+    /// The last known nodes and components.
     pub fn facts(&self) -> Facts {
         self.facts.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether it is known of any node.
     pub fn has_nodes(&self) -> bool {
         !self.facts.read().unwrap_or_else(PoisonError::into_inner).nodes.is_empty()
     }
 
-    /// What objects follow from now.
+    /// The facts that manifests are generated from.
     pub fn kubernetes(&self) -> Option<KubernetesFacts> {
         self.facts.read().unwrap_or_else(PoisonError::into_inner).kubernetes.clone()
     }
 
-    /// What is known of a job now.
+    /// A snapshot of a job.
     pub fn look(&self, job: &JobName) -> Seen {
         self.board.look(job, self.clock.now())
     }
 
-    /// Does what waits for the disk.
+    /// Runs blocking file access on another thread.
     ///
     /// # Errors
-    /// It panicked, or the server ends.
+    /// The work panicked, or the runtime shuts down.
     pub async fn on_disk<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -233,7 +227,7 @@ impl Cluster {
         tokio::task::spawn_blocking(work).await
     }
 
-    /// Asks something of the API server as soon as the pace allows, and notes whether it answers.
+    /// Sends a request when the rate limit allows it, and records whether the API server responds.
     pub async fn ask<T>(
         &self,
         what: &str,

@@ -1,4 +1,4 @@
-//! What the executor for a Kubernetes cluster is told.
+//! Configuration of the Kubernetes executor.
 
 use std::fmt;
 use std::io;
@@ -18,15 +18,14 @@ use serde::de::DeserializeOwned;
 
 use crate::access::Access;
 
-/// Whose a project's files are, where the server has given them an owner of their own: the uid, and the gid.
+/// Owner of a project's files, as uid and gid, where the server has assigned one.
 #[derive(Clone)]
 pub struct Owners(pub Arc<OwnerOf>);
 
-/// The owner of a project's files.
 pub type OwnerOf = dyn Fn(&str) -> Option<u32> + Send + Sync;
 
 impl Default for Owners {
-    /// Nobody's in particular.
+    /// No project has an assigned owner.
     fn default() -> Self {
         Self(Arc::new(|_| None))
     }
@@ -38,24 +37,25 @@ impl fmt::Debug for Owners {
     }
 }
 
-/// What somebody else measures of a job's cards: the executor sees no cards of nodes.
+/// An external meter of jobs' GPUs: the executor cannot measure GPUs of nodes itself.
 #[derive(Clone)]
 pub struct CardMeter {
-    /// For how long they worked.
+    /// GPU busy time.
     pub worked: Arc<CardsWorked>,
-    /// What they did, over time.
+    /// GPU metrics over time.
     pub lines: Arc<CardLines>,
 }
 
-/// For how long the cards of the job whose objects have a name worked between two moments; `None` where nobody measured it.
+/// GPU busy time of the job with this object name, between two moments; `None` if not measured.
 pub type CardsWorked =
     dyn Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Option<CardTime>> + Send + Sync;
 
-/// What somebody else measures of a job's pods: not every cluster has an API for it.
+/// An external meter of jobs' pods, for clusters without a metrics API.
 #[derive(Clone)]
 pub struct PodMeter(pub Arc<PodsUsed>);
 
-/// What each container of the pods of the job whose objects have a name used between two moments; none where nobody measured it.
+/// Usage of each container in the pods of the job with this object name, between two moments; empty if not
+/// measured.
 pub type PodsUsed = dyn Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Vec<PodUse>> + Send + Sync;
 
 impl fmt::Debug for PodMeter {
@@ -63,8 +63,8 @@ impl fmt::Debug for PodMeter {
         f.write_str("PodMeter")
     }
 }
-/// What the cards of the workers of the job whose objects have a name did between two moments; nothing of those of which nobody
-/// tells, or a sentence why that is not known.
+/// GPU metrics of the workers of the job with this object name, between two moments. Workers without metrics
+/// are absent; an error says why none are known.
 pub type CardLines = dyn Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Result<Vec<WorkerLines>, String>>
     + Send
     + Sync;
@@ -75,35 +75,34 @@ impl fmt::Debug for CardMeter {
     }
 }
 
-/// The settings of [`crate::KubernetesExecutor`].
 #[derive(Clone, Debug)]
 pub struct KubernetesConfig {
-    /// The cluster's name.
     pub name: String,
-    /// Access method.
     pub access: Access,
-    /// What is configured of it; what can be found out (kinds, cards) is added. `{project}` in it stands for a project's
-    /// name.
+    /// The configured facts; detected ones (kinds, GPUs) are added. `{project}` in them is replaced by the
+    /// project's name.
     pub facts: KubernetesFacts,
-    /// The server's data folder, absolute: logs are kept there.
+    /// The server's data folder, absolute; it contains the logs.
     pub data: PathBuf,
-    /// The projects' workspaces as this server sees them, one folder a project: the same files as in the claims.
+    /// The projects' workspaces as mounted on this server, one folder per project: the same files as in the
+    /// claims.
     pub workspace: PathBuf,
-    /// Copies of pipelines' folders, one a digest.
+    /// Copies of pipelines' folders, one per digest.
     pub code: PathBuf,
-    /// Whose files they are: workers run as them, else as the facts say.
+    /// Owners of projects' files: workers run as them, else as the facts say.
     pub owners: Owners,
-    /// Where the secrets of projects and people are.
+    /// Secrets of projects and users.
     pub vault: Option<Arc<dyn Vault>>,
-    /// Who measures cards, where somebody does.
+    /// GPU meter, if configured.
     pub cards: Option<CardMeter>,
-    /// Who measures pods where the cluster itself does not, where somebody does.
+    /// Pod meter for clusters without a metrics API, if configured.
     pub pods: Option<PodMeter>,
-    /// How long the objects of a job that has ended are kept, unless its project wants otherwise.
+    /// TTL of ended jobs' manifests, unless the project has its own.
     pub keep: Duration,
-    /// What projects want kept.
+    /// Retention settings of projects.
     pub keeps: Option<Arc<dyn Keeps>>,
-    /// How long a pod may wait for what does not come by itself: an image, a volume, a Secret.
+    /// Pending timeout: how long a pod may wait for something that does not resolve itself (an image, a
+    /// volume, a Secret).
     pub patience: Duration,
 }
 
@@ -118,7 +117,7 @@ impl KubernetesConfig {
         self.data.join("clusters").join(format!("{}.{what}.json", self.name))
     }
 
-    /// Keeps something that is known of the cluster for the next server. That it cannot be written is only said.
+    /// Saves cluster state for the next server. A write error is only logged.
     pub(crate) fn keep(&self, what: &str, known: &impl Serialize) {
         let file = self.file(what);
         let written = serde_json::to_vec(known).map_err(io::Error::other).and_then(|text| {
@@ -132,7 +131,7 @@ impl KubernetesConfig {
         }
     }
 
-    /// What an earlier server has kept; the default when that is nothing.
+    /// Loads the state that an earlier server saved; the default if there is none.
     #[must_use]
     pub(crate) fn kept<T: DeserializeOwned + Default>(&self, what: &str) -> T {
         let text = own::read(self.file(what)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Pods that were deleted by another user, not by this server and not because their job had failed. Pure.
+//! Pods that another user deleted, as opposed to this server or the failure of their job. Pure.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::outcome::{Failure, FailureKind};
@@ -9,14 +9,14 @@ use crate::judge::{STOPPING, is_of_the_program};
 use crate::pods::PodState;
 use crate::roots::Cause;
 
-/// The failure of a job of which another user deleted a pod while its workers were well: what followed is no judgement of the
-/// program. The pods of a job that fails are deleted as well, but later.
+/// The failure of a job with a pod that another user deleted while its workers were healthy. Later failures
+/// say nothing about the program. The pods of a failing job are deleted as well, but later.
 #[must_use]
 pub fn by_another(seen: &Seen, cause: &Cause) -> Option<Failure> {
     if is_of_the_program(cause) || cause.reason == "DeadlineExceeded" {
         return None;
     }
-    // Of each that ended badly: when it did, and when it was deleted, where that is what ended it.
+    // For each failed pod: when it ended, and when it was deleted if the deletion ended it.
     let ends = seen.pods.values().filter_map(|pod| {
         let PodState::Ended { end, ended_at, .. } = &pod.view.state else { return None };
         let by_signal = matches!(end, End::Signal { signal } if STOPPING.contains(signal));

@@ -1,6 +1,6 @@
-//! Elastic jobs that Volcano scales: it takes workers above the least for whoever needs the room, on whichever nodes that
-//! helps. The first worker, at which the others meet, is to go last. No operator's template says anything of one worker
-//! alone, so its pod is marked when it is there.
+//! Elastic jobs that Volcano scales: it preempts workers above the minimum, on any node where that frees
+//! capacity. The first worker, at which the others meet, must go last. No operator's template can mark a
+//! single worker, so the server annotates the pod after its creation.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,10 +16,11 @@ use crate::cluster::Cluster;
 use crate::error::Refused;
 use crate::pods::{PodState, PodView};
 
-/// Pods with this annotation are not taken: `volcano.sh/volcano`, `PodPreemptable` of its `pkg/apis/scheduling`.
+/// Volcano does not preempt pods where this annotation is false: `volcano.sh/volcano`, `PodPreemptable` in
+/// `pkg/apis/scheduling`.
 const PREEMPTABLE: &str = "volcano.sh/preemptable";
 
-/// The pods of one attempt that are marked, or are being marked, by uid.
+/// Pods of one attempt that are annotated, or being annotated, by uid.
 #[derive(Clone, Default)]
 pub struct Marked(Arc<Mutex<HashSet<String>>>);
 
@@ -28,12 +29,12 @@ impl Marked {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a pod is to be marked now. Until the answer has come it is not asked for again.
+    /// Returns whether to annotate the pod now. Returns false while a request is under way.
     fn begin(&self, uid: &str) -> bool {
         self.lock().insert(uid.to_owned())
     }
 
-    /// Takes the cluster's answer. What was refused for now is tried again at the next look.
+    /// Handles the response. A temporary refusal is retried on the next tick.
     fn take(&self, uid: &str, answer: Result<(), Refused>) {
         match answer {
             Ok(()) | Err(Refused::NotFound) => {}
@@ -51,7 +52,7 @@ impl Marked {
     }
 }
 
-/// Marks the pods of an elastic job's first worker that are not in `marked` yet.
+/// Annotates pods of an elastic job's first worker that are not in `marked` yet.
 pub fn keep_first(cluster: &Arc<Cluster>, namespace: &str, job: &Job, seen: &Seen, marked: &Marked) {
     let Some(role) = job.roles.last() else { return };
     if !is_lent(cluster, job) {
@@ -65,14 +66,14 @@ pub fn keep_first(cluster: &Arc<Cluster>, namespace: &str, job: &Job, seen: &See
     }
 }
 
-/// Whether Volcano gives a job its workers above the least, and takes them.
+/// Whether Volcano adds and preempts the job's workers above the minimum.
 #[must_use]
 pub fn is_lent(cluster: &Cluster, job: &Job) -> bool {
     job.elastic.is_some() && cluster.facts().kubernetes.is_some_and(|facts| facts.volcano.is_some())
 }
 
-/// How many workers of an elastic job run that Volcano scales, those among them that it is about to take not; `None` where it
-/// does not scale it, or fewer run than must, as while it is suspended.
+/// Number of running workers of an elastic job that Volcano scales, without those being deleted. `None` if
+/// Volcano does not scale it, or fewer run than required, as while it is suspended.
 #[must_use]
 pub fn running(cluster: &Cluster, job: &Job, seen: &Seen) -> Option<u32> {
     is_lent(cluster, job).then(|| enough(job, seen)).flatten()

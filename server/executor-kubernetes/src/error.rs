@@ -1,28 +1,26 @@
-//! What an API server answers, as far as it matters what to do next.
+//! Errors of the API server, classified by what to do next.
 
 use std::time::Duration;
 
 use kube::client::UpgradeConnectionError;
 
-/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It would fail again: the sentence is for the person.
+    /// A retry would fail again; the message is for the user.
     ForGood(String),
-    /// It may succeed later: nobody answered, or the server has too much to do.
+    /// A retry may succeed: no response, or the server is overloaded.
     ForNow(String),
-    /// It may succeed later, and the server is well: a quota has no room, another change came first.
+    /// A retry may succeed, and the server is healthy: a quota is exhausted, or of a conflicting change.
     Busy(String),
-    /// The server does not know us (any more).
+    /// The server does not accept our credentials, or no longer does.
     Credentials(String),
-    /// There is no such object.
+    /// The object does not exist.
     NotFound,
-    /// There is one of this name already.
+    /// An object of this name exists.
     Exists,
 }
 
 impl Refused {
-    /// The sentence.
     #[must_use]
     pub fn message(&self) -> &str {
         match self {
@@ -41,7 +39,7 @@ impl From<kube::Error> for Refused {
         match error {
             kube::Error::Api(status) => of_status(&status),
             kube::Error::Auth(error) => Self::Credentials(error.to_string()),
-            // A command in a pod, or a terminal of one, that the cluster does not allow: nothing is wrong with the cluster.
+            // The cluster does not allow exec or attach for this pod; the cluster itself is healthy.
             kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(code))
                 if code.is_client_error() && code.as_u16() != 429 =>
             {
@@ -60,7 +58,8 @@ fn of_status(status: &kube::core::Status) -> Refused {
     match status.code {
         401 => Refused::Credentials(message),
         404 if status.details.as_ref().is_some_and(|details| !details.name.is_empty()) => Refused::NotFound,
-        // A quota has room again when something ends; what is taken away comes back under its name.
+        // A quota has capacity again when something ends; an object being terminated can be recreated under
+        // its name.
         403 if text.contains("exceeded quota") => Refused::Busy(message),
         403 if text.contains("being terminated") => {
             Refused::ForGood(format!("its namespace is being deleted: {text}"))
@@ -76,7 +75,7 @@ fn of_status(status: &kube::core::Status) -> Refused {
     }
 }
 
-/// The error at the bottom: those above it only say where it passed.
+/// The root cause: the errors above it only say where it passed.
 fn innermost(error: &kube::Error) -> String {
     let mut deepest: &dyn std::error::Error = error;
     while let Some(source) = deepest.source() {
@@ -85,7 +84,7 @@ fn innermost(error: &kube::Error) -> String {
     deepest.to_string()
 }
 
-/// How long to wait before the `n`-th try, from 1: doubled each time, up to half a minute.
+/// Delay before the `n`-th attempt, from 1: doubles each time, up to 16 s.
 #[must_use]
 pub fn pause(n: u32) -> Duration {
     Duration::from_millis(250).saturating_mul(1 << n.min(7).saturating_sub(1)).min(Duration::from_secs(30))

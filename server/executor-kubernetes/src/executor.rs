@@ -1,4 +1,4 @@
-//! The executor's port.
+//! Implementation of the executor port.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,19 +31,18 @@ use crate::submit::{Given, Parcel};
 use crate::watch::watch_what_was_watched;
 use crate::{aside, claim, facts, janitor, pulse, queues, stacks, survey, suspend, taken, used};
 
-/// Objects of thousands of jobs would be a hundred megabytes.
+/// Manifests of thousands of jobs at once would take a hundred megabytes.
 const AT_ONCE: usize = 128;
 
-/// Runs jobs on a Kubernetes cluster.
 pub struct KubernetesExecutor {
     pub(crate) cluster: Arc<Cluster>,
-    /// The jobs that are known here.
+    /// The jobs that this server knows.
     jobs: Mutex<HashMap<AttemptKey, Known>>,
 }
 
 impl KubernetesExecutor {
-    /// Nothing is asked of the cluster yet: that begins with [`Executor::attach`], or with [`Executor::survey`]. What was known
-    /// of it last is read from the data folder.
+    /// Creates the executor without a request to the cluster: requests begin with [`Executor::attach`] or
+    /// [`Executor::survey`]. The last known facts come from the data folder.
     #[must_use]
     pub fn new(config: KubernetesConfig, clock: Arc<dyn Clock>) -> Arc<Self> {
         let known = facts::last_known(&config);
@@ -55,7 +54,7 @@ impl KubernetesExecutor {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes up a job: `new` ones are to be submitted, of others it is to be found out what became of them.
+    /// Starts handling a job: submits a `new` one, and finds out the state of any other.
     async fn take(&self, Submission { job, lowered }: Submission, new: bool) {
         let key = job.key.clone();
         let Lowered::Kubernetes(objects) = &*lowered else {
@@ -86,7 +85,7 @@ impl KubernetesExecutor {
         drop(lowered);
         let given = match self.given(&job, new).await {
             Ok(given) => given,
-            // What runs already needs them no more; only their forms in its logs cannot be known.
+            // A running job no longer needs the secrets; only masking them in its logs is impossible.
             Err(message) if !new => {
                 tracing::warn!(%key, message, "a job's secrets cannot be read to mask them");
                 Given::default()
@@ -103,15 +102,15 @@ impl KubernetesExecutor {
         let masks = masks(&given.secrets);
         let begin = if new { Begin::Submit(Parcel { objects, given }) } else { Begin::Adopt };
         let most = Arc::new(Job::clone(&job).at_most());
-        // Volcano gives what it has, and takes it.
+        // Volcano decides the number of workers.
         let is_lent = self.cluster.facts().kubernetes.is_some_and(|facts| facts.volcano.is_some());
         let workers = if is_lent { most.workers() } else { job.workers() };
         let job = most;
         self.spawn(Known { job, masks }, workers, names, probes, wishes, begin);
     }
 
-    /// Those of a job's objects. What an earlier server has submitted is not what this one makes of the same plan: its version
-    /// may have been another.
+    /// The names of a job's objects. For jobs of an earlier server they come from its record: another version
+    /// may generate other manifests from the same run plan.
     fn names(&self, key: &AttemptKey, objects: &KubernetesJob, new: bool) -> Names {
         let submitted = if new { None } else { self.cluster.folders.record(key) };
         submitted.map_or_else(|| Names::of(objects), |(_, names)| names)
@@ -133,7 +132,7 @@ impl KubernetesExecutor {
         tokio::spawn(end.run_until_cancelled_owned(attempt.run(begin)));
     }
 
-    /// The values of the secrets that a job names, and the account that its image is pulled with.
+    /// The values of a job's secrets, and its image pull credentials.
     pub(crate) async fn given(&self, job: &Job, new: bool) -> Result<Given, String> {
         let secrets = vault::secrets_of(self.cluster.config.vault.as_deref(), job).await?;
         let login = match (&job.registry, &self.cluster.config.vault) {
@@ -243,7 +242,7 @@ impl Executor for KubernetesExecutor {
                         let workers = known.job.workers();
                         return self.spawn(known, workers, names, false, wishes, Begin::Adopt);
                     }
-                    // It was not, and will not be.
+                    // It was never submitted, and never will be.
                     let Event::Ended(ended) = self.without_run(Outcome::Cancelled) else { return };
                     attempts.insert(key.clone(), Slot::Ended(ended.clone()));
                     drop(attempts);
@@ -259,7 +258,7 @@ impl Executor for KubernetesExecutor {
             attempts.remove(key);
         }
         drop(attempts);
-        // What was never submitted has no folder.
+        // A job that was never submitted has no folder.
         let _ = self.cluster.folders.mark_released(key);
         self.jobs().remove(key);
     }
@@ -324,7 +323,7 @@ impl Executor for KubernetesExecutor {
 }
 
 impl Scaling for KubernetesExecutor {
-    /// Its workers are pods like those that it has: nothing is reserved for them.
+    /// New workers are pods like the existing ones, so they need no reservation.
     fn resize(&self, _: &Job, bound: &Bindings) -> Result<Bindings, Failure> {
         Ok(bound.clone())
     }
@@ -354,7 +353,7 @@ impl Growth for KubernetesExecutor {
 }
 
 impl Drop for KubernetesExecutor {
-    /// Nobody hears of the cluster any more.
+    /// Stop reporting the cluster's metrics.
     fn drop(&mut self) {
         self.cluster.watches.end.cancel();
     }

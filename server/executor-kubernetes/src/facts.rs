@@ -1,5 +1,5 @@
-//! What a cluster has: its nodes, watched, and what is installed, asked for every minute. It is kept on the disk, so that
-//! runs can be planned while the cluster is away.
+//! The cluster's nodes (watched) and installed components (polled every minute). Stored on disk, so that runs
+//! can be planned while the cluster is unreachable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
@@ -25,11 +25,11 @@ use crate::survey::{RESIZING, may_all};
 use crate::taken;
 use crate::watch::{Tries, heard};
 
-/// How often it is asked what is installed.
+/// How often to poll the installed components.
 pub const ASK: Duration = Duration::from_secs(60);
-/// Nodes change often; what follows from them is worked out at most this often.
+/// Nodes change often; derived facts are computed at most this often.
 const GATHER: Duration = Duration::from_secs(1);
-/// So many namespaces are asked for at once.
+/// How many namespaces to query at once.
 const AT_ONCE: usize = 8;
 
 /// API groups that matter, e.g. those of operators.
@@ -46,18 +46,18 @@ const GROUPS: [&str; 10] = [
     "metrics.k8s.io",
 ];
 
-/// What they are kept as.
+/// Name of the stored state.
 const FACTS: &str = "facts";
 
-/// What NVIDIA's device plugin puts before a profile of MIG, where slices are resources of their own.
+/// Prefix of NVIDIA's device plugin before a MIG profile, where slices are separate resources.
 pub const MIG: &str = "nvidia.com/mig-";
-/// Shares of cards, as Volcano's device plugin offers them.
+/// GPU shares, as Volcano's device plugin names them.
 const VGPU: &str = "volcano.sh/vgpu-number";
 
-/// An operator's entry under this name holds for all that none is named for.
+/// An operator entry under this name applies to all kinds without an entry.
 const ALL: &str = "*";
 
-/// What was known of a cluster when a server last looked.
+/// The facts that the last server saved.
 #[must_use]
 pub fn last_known(config: &KubernetesConfig) -> Facts {
     let known: Facts = config.kept(FACTS);
@@ -68,7 +68,7 @@ pub fn last_known(config: &KubernetesConfig) -> Facts {
     facts(config, known.nodes, kept_off.unwrap_or_default(), &kinds, &Cards::default())
 }
 
-/// Keeps the facts for as long as the server runs.
+/// Updates the facts for as long as the server runs.
 pub async fn keep(cluster: Arc<Cluster>) {
     let api: Api<Node> = Api::all(cluster.client().await);
     let stream = watcher(api, watcher::Config::default()).backoff(Tries::default());
@@ -85,7 +85,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
                 changed |= std::mem::replace(&mut kinds, found) != kinds;
                 ask_for_resizing(&cluster).await;
             },
-            // The cluster outlives this.
+            // Never closed: the cluster outlives this loop.
             _ = aside.changed() => changed = true,
             _ = gather.tick() => {
                 if std::mem::take(&mut changed) {
@@ -102,14 +102,14 @@ fn installed_before(cluster: &Cluster) -> BTreeSet<String> {
     cluster.facts().kubernetes.map(|facts| facts.kinds.into_keys().collect()).unwrap_or_default()
 }
 
-/// Takes in what has become of a node; whether that changes anything.
+/// Applies a node event; returns whether the facts change.
 fn see(
     cluster: &Cluster,
     nodes: &mut BTreeMap<String, Node>,
     event: Option<Result<Event<Node>, watcher::Error>>,
 ) -> bool {
     let mut put = |mut node: Node| {
-        // Every few seconds a node says that it lives: that is no change.
+        // Heartbeats every few seconds are no change.
         node.metadata.managed_fields = None;
         node.metadata.resource_version = None;
         cluster.note_trouble(&node.name_any(), trouble(&node));
@@ -129,7 +129,7 @@ fn see(
     }
 }
 
-/// What of a node the facts are made from.
+/// The parts of a node that the facts derive from.
 fn contribution(node: &Node) -> impl PartialEq + '_ {
     let status = node.status.as_ref();
     let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_ref());
@@ -144,7 +144,7 @@ fn contribution(node: &Node) -> impl PartialEq + '_ {
 
 fn publish(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kinds: &BTreeSet<String>) {
     let config = &cluster.config;
-    // One that is gone needs not be kept off.
+    // A deleted node needs no exclusion.
     let aside = cluster.aside.names().into_iter().filter(|name| nodes.contains_key(name)).collect();
     let kept_off = KeptOff { aside, ..KeptOff::default() };
     let usable = nodes.values().filter(|node| kept_off.lets(node) && is_usable(node, &config.facts));
@@ -158,7 +158,7 @@ fn publish(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kinds: &BTreeSet<S
     cluster.queues.look();
 }
 
-/// Notes who is on the nodes. That is not kept for the next server: it would be long over.
+/// Records the current allocations on the nodes. These are not stored: the next server would read stale ones.
 fn note_taken(cluster: &Cluster) {
     let mut nodes = cluster.facts().nodes;
     if taken::note(cluster, &mut nodes) {
@@ -166,11 +166,11 @@ fn note_taken(cluster: &Cluster) {
     }
 }
 
-/// Nodes that are well and to which no job goes.
+/// Healthy nodes that get no jobs.
 #[derive(Clone, Default)]
 struct KeptOff {
     spares: Vec<String>,
-    /// Those that are set aside.
+    /// Cordoned nodes.
     aside: Vec<String>,
 }
 
@@ -181,7 +181,7 @@ impl KeptOff {
     }
 }
 
-/// The nodes that are spares, by those that were and by how the others are.
+/// The standby nodes, given the previous ones and the state of the others.
 fn spares_now(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kept_off: &KeptOff) -> Vec<String> {
     let (config, before) = (&cluster.config.facts, cluster.facts());
     let used = before.nodes.iter().map(|node| node.name.as_str()).collect();
@@ -200,7 +200,7 @@ fn spares_now(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kept_off: &Kept
     spares(&wanted, &nodes.values().map(member).collect::<Vec<_>>(), known, &used)
 }
 
-/// What the nodes' cards are.
+/// GPU facts of the nodes.
 #[derive(Default)]
 struct Cards {
     products: BTreeSet<String>,
@@ -228,7 +228,7 @@ fn cards<'a>(nodes: impl Iterator<Item = &'a Node>) -> Cards {
     cards
 }
 
-/// What is configured of a cluster, with what was found.
+/// Combines configured and detected facts.
 fn facts(
     config: &KubernetesConfig,
     nodes: Vec<NodeFacts>,
@@ -263,7 +263,7 @@ fn facts(
     }
 }
 
-/// The kinds that the cluster serves, of the groups that matter; `None` when it does not answer.
+/// The kinds of the relevant groups that the cluster serves; `None` if it is unreachable.
 async fn installed(cluster: &Cluster) -> Option<BTreeSet<String>> {
     let client = cluster.client().await;
     let groups = cluster.ask("asking what is installed", client.list_api_groups()).await.ok()?;
@@ -281,8 +281,9 @@ async fn installed(cluster: &Cluster) -> Option<BTreeSet<String>> {
     Some(kinds)
 }
 
-/// Finds out where the server may give pods that run more memory: the cluster knows how (Kubernetes 1.33), and lets it, namespace
-/// by namespace. Those are asked in which jobs are, and that of the settings.
+/// Finds the namespaces in which the server may resize running pods: the API server must support it
+/// (Kubernetes 1.33) and RBAC must allow it. Checks the namespaces that have jobs, and the one from the
+/// settings.
 async fn ask_for_resizing(cluster: &Cluster) {
     let client = cluster.client().await;
     let Ok(core) = cluster.ask("asking what is installed", client.list_core_api_resources("v1")).await else {
@@ -310,25 +311,26 @@ fn is_cordoned(node: &Node) -> bool {
     node.spec.as_ref().is_some_and(|spec| spec.unschedulable == Some(true))
 }
 
-/// Whether jobs may go there: it is ready, not cordoned, and has no taint that no node group tolerates.
+/// Whether jobs may run on the node: it is ready, not cordoned, and every taint is tolerated by some node
+/// group.
 fn is_usable(node: &Node, facts: &KubernetesFacts) -> bool {
     let every: Vec<&Toleration> = facts.node_groups.values().flat_map(|group| &group.tolerations).collect();
     is_ready(node) && !is_cordoned(node) && lets_in(node, &every)
 }
 
-/// Whether jobs with these tolerations may go to a node, whatever else speaks against it.
+/// Whether these tolerations admit jobs to a node; ignores its other conditions.
 fn lets_in(node: &Node, tolerations: &[&Toleration]) -> bool {
     tolerates(node, tolerations, |_| true)
 }
 
-/// Whether a node is of a group when it is well: the cluster itself taints those that are away, short of something or set
-/// aside.
+/// Whether a node would belong to a group if it were healthy. Ignores the taints that Kubernetes sets itself
+/// on unreachable, pressured or cordoned nodes.
 fn would_be_of(node: &Node, group: &NodeGroupFacts) -> bool {
     let lasts = |taint: &Taint| !taint.key.starts_with("node.kubernetes.io/");
     has_labels_of(node, group) && tolerates(node, &group.tolerations.iter().collect::<Vec<_>>(), lasts)
 }
 
-/// Whether all taints of a node that count are tolerated.
+/// Whether the tolerations cover all taints for which `counts` is true.
 fn tolerates(node: &Node, tolerations: &[&Toleration], counts: impl Fn(&Taint) -> bool) -> bool {
     let tolerated = |taint: &Taint| {
         tolerations.iter().any(|toleration| {
@@ -341,7 +343,7 @@ fn tolerates(node: &Node, tolerations: &[&Toleration], counts: impl Fn(&Taint) -
     taints.filter(|taint| taint.effect != "PreferNoSchedule" && counts(taint)).all(tolerated)
 }
 
-/// Whether a node is of a group: it has the group's labels, and lets the group's jobs in.
+/// Whether a node belongs to a group: it has the group's labels, and its taints admit the group's jobs.
 fn is_of(node: &Node, group: &NodeGroupFacts) -> bool {
     has_labels_of(node, group) && lets_in(node, &group.tolerations.iter().collect::<Vec<_>>())
 }
@@ -396,7 +398,7 @@ mod tests {
     use crate::access::Access;
     use crate::testing::config;
 
-    /// A node with parts of cards, as device plugins and feature discovery tell of them.
+    /// A node with GPU slices, as device plugins and feature discovery show them.
     fn with_cards(annotations: serde_json::Value, has: serde_json::Value) -> Node {
         let mut node = node(json!({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"}), json!([]));
         node.metadata.annotations = serde_json::from_value(annotations).unwrap();
@@ -409,7 +411,7 @@ mod tests {
     fn cards_and_their_parts_are_found_and_counted() {
         let nodes = [
             with_cards(json!({}), json!({"nvidia.com/gpu": "2", "rdma/hca": "1"})),
-            // The plugin goes on to name a resource of which nothing is left.
+            // The plugin keeps listing a resource with none left.
             with_cards(json!({}), json!({"nvidia.com/mig-1g.10gb": "7", "nvidia.com/mig-2g.20gb": "0"})),
             with_cards(json!({"hami.io/node-nvidia-register": "GPU-1"}), json!({"nvidia.com/gpu": "10"})),
             with_cards(json!({}), json!({"volcano.sh/vgpu-number": "10", "volcano.sh/vgpu-memory": "81920"})),

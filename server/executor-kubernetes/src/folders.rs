@@ -1,5 +1,5 @@
-//! Where files lie: logs in the server's data folder, as for jobs of this machine; what workers report in the project's
-//! workspace, which pods see as a claim.
+//! File layout: logs are in the server's data folder, as for local jobs. Workers' reports are in the
+//! project's workspace, which pods mount as a claim.
 
 use std::ffi::OsStr;
 use std::io;
@@ -22,24 +22,24 @@ use crate::config::KubernetesConfig;
 use crate::objects::Names;
 use crate::{claim, outputs};
 
-/// What a worker wrote.
+/// A worker's output.
 pub const LOG: &str = "stdout";
-/// Exists when all that a worker wrote was read.
+/// Exists once all output of a worker was read.
 pub const DONE: &str = "done";
 
-/// Exists once the engine has noted how the attempt ended.
+/// Exists once the engine has recorded how the attempt ended.
 const RELEASED: &str = "released";
-/// What the cluster told of the job.
+/// Events of the job's objects.
 const TOLD: &str = "told.json";
-/// What was submitted.
+/// The submitted job.
 const RECORD: &str = "job.json";
 
-/// Folders of the workspace: workers write there, as their owners or through the group that they share with the server.
+/// Mode of workspace folders: workers write there as owner, or through the group that they share with the
+/// server.
 const SHARED: u32 = 0o2775;
-/// Code in the workspace.
+/// Mode of code folders in the workspace.
 const OPEN: u32 = 0o755;
 
-/// Where files lie.
 #[derive(Clone, Debug)]
 pub struct Folders {
     runs: PathBuf,
@@ -48,7 +48,6 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// As configured.
     pub fn new(config: &KubernetesConfig) -> Self {
         Self {
             runs: config.data.join("runs"),
@@ -67,13 +66,14 @@ impl Folders {
         self.attempt(key).join(worker.to_string())
     }
 
-    /// The files that the workers of an attempt report into, as they may be read: pods can put anything in their place.
+    /// The files that an attempt's workers report into. Reads are guarded: pods can put anything in their
+    /// place.
     ///
     /// # Errors
     /// The project's workspace cannot be opened.
     pub fn outputs(&self, project: &str, key: &AttemptKey) -> io::Result<impl Fn(&WorkerName) -> Place> {
         let top = self.workspace.join(project);
-        // File systems of the network have owners of their own.
+        // Network file systems have their own owners.
         let guard = Arc::new(Guard::new(&top, None)?);
         let folder = top.join(attempt_folder(key));
         Ok(move |worker: &WorkerName| {
@@ -81,10 +81,7 @@ impl Folders {
         })
     }
 
-    /// Notes what is about to be submitted, so that a server that knows nothing but its key can stop it.
-    ///
-    /// # Errors
-    /// It cannot be written.
+    /// Records what is about to be submitted, so that a server that knows only its key can stop it.
     pub fn write_record(&self, job: &Job, names: &Names) -> io::Result<()> {
         let folder = self.attempt(&job.key);
         own::create_dir_all(&folder)?;
@@ -93,30 +90,24 @@ impl Folders {
         own::rename(aside, folder.join(RECORD))
     }
 
-    /// What was submitted under a key, as far as this server's data folder knows.
+    /// The submission of this key, if it is in this server's data folder.
     pub fn record(&self, key: &AttemptKey) -> Option<(Arc<Job>, Names)> {
         let text = own::read(self.attempt(key).join(RECORD)).ok()?;
         let (job, names): (Job, Names) = serde_json::from_slice(&text).ok()?;
         Some((Arc::new(job), names))
     }
 
-    /// Notes that nobody will ask again how an attempt ended: its objects may go.
-    ///
-    /// # Errors
-    /// It cannot be written.
+    /// Marks an attempt whose end the engine has recorded: its manifests may be deleted.
     pub fn mark_released(&self, key: &AttemptKey) -> io::Result<()> {
         own::write(self.attempt(key).join(RELEASED), "")
     }
 
-    /// Whether that was noted, by this server or one before it.
+    /// Whether this server or an earlier one marked it.
     pub fn is_released(&self, key: &AttemptKey) -> bool {
         self.attempt(key).join(RELEASED).exists()
     }
 
-    /// Keeps what the cluster told of a job that has ended: the cluster forgets it within the hour.
-    ///
-    /// # Errors
-    /// It cannot be written.
+    /// Saves the events of an ended job: the cluster drops them within an hour.
     pub fn keep_told(&self, key: &AttemptKey, told: &[Notice]) -> io::Result<()> {
         if told.is_empty() {
             return Ok(());
@@ -124,18 +115,14 @@ impl Folders {
         own::write(self.attempt(key).join(TOLD), serde_json::to_vec(told)?)
     }
 
-    /// What was kept.
     pub fn told(&self, key: &AttemptKey) -> Vec<Notice> {
         let text = own::read(self.attempt(key).join(TOLD)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
-    /// Makes what the pods of a job find in the workspace, writable for workers of this uid and gid.
-    ///
-    /// # Errors
-    /// It cannot be made.
+    /// Creates what the pods of a job expect in the workspace, writable for this uid and gid.
     pub fn prepare(&self, job: &Job, uid: u32) -> io::Result<()> {
-        // Where it is not the server's to give, the group is what lets workers in.
+        // Where the server may not change the owner, the group gives workers access.
         let share = |made: BorrowedFd<'_>| {
             let _ = give(made, Some(uid));
             Ok(())
@@ -148,7 +135,7 @@ impl Folders {
             workspace.make(Path::new(&folder), SHARED, share)?;
         }
         let attempt = workspace.enter(Path::new(&attempt_folder(key)), Links::Refused)?;
-        // Those that come later, too: there is nobody who would make theirs.
+        // Also for workers added later: no other step creates their folders.
         for worker in outputs::workers(&job.clone().at_most()) {
             attempt.make(Path::new(&worker.to_string()), SHARED, share)?;
         }
@@ -163,11 +150,8 @@ impl Folders {
         }
     }
 
-    /// The folder of the claim in which the kubelet makes one for each attempt that looks: of the project whose claim it is
-    /// (`own`), else of all.
-    ///
-    /// # Errors
-    /// It cannot be made.
+    /// The folder of the claim in which the kubelet creates one folder per probing attempt. It is in the
+    /// claim of project `own`, else in the shared one.
     pub fn probes(&self, own: Option<&str>) -> io::Result<Dir> {
         let root = match own {
             Some(project) => self.project(project, |_| Ok(()))?,
@@ -179,7 +163,7 @@ impl Folders {
         root.make(Path::new(claim::FOLDER), OPEN, |_| Ok(()))
     }
 
-    /// Whether the kubelet has made an attempt's; it is removed.
+    /// Whether the kubelet has created the attempt's folder, which is then removed.
     #[must_use]
     pub fn take_probe(&self, own: Option<&str>, key: &AttemptKey) -> bool {
         let Ok(all) = self.probes(own) else { return false };
@@ -189,7 +173,8 @@ impl Folders {
         is_there
     }
 
-    /// A project's folder of the workspace. An administrator may have put a link there: no project can.
+    /// A project's folder of the workspace. It may be a symlink of an administrator: no project can create
+    /// one there.
     fn project(&self, name: &str, share: impl Fn(BorrowedFd<'_>) -> io::Result<()>) -> io::Result<Dir> {
         match Dir::open(&self.workspace.join(name)) {
             Err(errno) if io::Error::from(errno).kind() == io::ErrorKind::NotFound => {
@@ -200,11 +185,8 @@ impl Folders {
         }
     }
 
-    /// Puts a pipeline's code where pods see it, unless it is there. Attempts that start at the same moment each make a
-    /// copy, of which the first stays.
-    ///
-    /// # Errors
-    /// It cannot be copied.
+    /// Copies a pipeline's code to where pods see it, unless it exists. Attempts that start at the same
+    /// moment each make a copy; the first one stays.
     fn provide_code(&self, workspace: &Dir, digest: &str, key: &AttemptKey) -> io::Result<()> {
         let to = code_folder(digest);
         let (above, name) = to.rsplit_once('/').unwrap_or(("", &to));
@@ -217,14 +199,14 @@ impl Folders {
         let _ = above.remove(aside);
         copy(&self.code.join(digest), &above.make(Path::new(aside), OPEN, |_| Ok(()))?)?;
         match above.rename(aside, name) {
-            // Another attempt was faster; its copy is as good.
+            // Another attempt was faster; its copy is equal.
             Err(_) if above.stat(name).is_ok() => above.remove(aside),
             renamed => Ok(renamed?),
         }
     }
 }
 
-/// Copies a folder of the server's into one that pods may change meanwhile.
+/// Copies a server folder into one that pods may change concurrently.
 fn copy(from: &Path, to: &Dir) -> io::Result<()> {
     for entry in own::read_dir(from)? {
         let entry = entry?;
@@ -252,7 +234,7 @@ mod tests {
         Folders { runs: all.join("runs"), workspace: all.join("workspace"), code: all.join("code") }
     }
 
-    /// What pods of an earlier attempt can have put in their project's workspace.
+    /// Symlinks that pods of an earlier attempt can have put in the workspace.
     #[test]
     fn links_of_pods_lead_nowhere() {
         let all = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Follows a pod's logs into a file, without the secrets of its task, until its containers have ended.
+//! Streams a pod's logs into a file, with the task's secrets masked, until its containers have ended.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -25,33 +25,29 @@ use crate::folders::LOG;
 use crate::pods::{PodState, PodView, SETUP};
 use crate::stamped::{Place, Stamped};
 
-/// What is read at once, in bytes.
+/// Read size, in bytes.
 const PIECE: usize = 64 << 10;
-/// How often in a row the cluster may say that there is no log: simulated nodes have none, lost ones neither.
+/// How many consecutive "no log" responses end the attempt to read: simulated and lost nodes have none.
 const TRIES: u32 = 4;
-/// How often it is looked whether a container has ended whose log has.
+/// How often to check whether a container has ended after its log stream has.
 const LOOK: Duration = Duration::from_millis(200);
-/// The longest pause while the cluster is away: it may take a log with it soon after it is back.
+/// Maximum backoff while the cluster is unreachable: it may remove the log soon after it is back.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// The log of one pod, on its way into the folder of its worker.
+/// Follows the log of one pod into its worker's folder.
 pub struct Following {
-    /// Cluster.
     pub cluster: Arc<Cluster>,
-    /// The job that the pod is of.
     pub job: JobName,
-    /// The pod.
     pub pod: Arc<PodView>,
-    /// The folder of its worker.
     pub folder: PathBuf,
-    /// What must not be seen of it.
+    /// Strings to mask.
     pub masks: Arc<Vec<String>>,
-    /// Grows with every byte that is read.
+    /// Counts every byte read.
     pub read: Arc<AtomicU64>,
 }
 
 impl Following {
-    /// Reads until the pod's containers have ended, and all that they wrote is read.
+    /// Reads until the pod's containers have ended and all their output is read.
     pub async fn run(self) {
         let leave = tokio::select! {
             leave = self.cluster.followers.acquire() => leave,
@@ -65,7 +61,7 @@ impl Following {
         }
     }
 
-    /// Leave to read the log of a pod that has ended.
+    /// A permit to read the log of an ended pod.
     async fn in_the_end(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         while !self.has_ended(&self.pod.containers[0]) {
             sleep(LOOK).await;
@@ -73,12 +69,11 @@ impl Following {
         self.cluster.readers.acquire().await
     }
 
-    /// Whether the pod is not there any more.
     fn is_gone(&self) -> bool {
         self.cluster.board.of_pod(&self.job, &self.pod.uid).is_none_or(|seen| seen.gone)
     }
 
-    /// Whether a container has ended: only then is its log whole.
+    /// Whether a container has ended: only then is its log complete.
     fn has_ended(&self, container: &str) -> bool {
         let Some(seen) = self.cluster.board.of_pod(&self.job, &self.pod.uid) else { return true };
         seen.gone
@@ -89,8 +84,8 @@ impl Following {
             }
     }
 
-    /// Reads the log of one container, again and again until all of it is there: a connection that ends says nothing of
-    /// the program, the API server may have gone away.
+    /// Reads the log of one container, with retries until it is complete. A closed connection says nothing
+    /// about the program: the API server may have restarted.
     async fn container(&self, container: &str) -> io::Result<()> {
         let mut refusals = 0;
         let mut failures = 0;
@@ -98,7 +93,7 @@ impl Following {
             let over = self.has_ended(container);
             let Some(error) = self.once(container, over).await? else { return Ok(()) };
             let pause = match error {
-                // Nothing more can be read of a pod that is not there.
+                // Nothing more can be read of a deleted pod.
                 _ if self.is_gone() => return Ok(()),
                 Broken::Early if self.has_ended(container) => continue,
                 Broken::Early => {
@@ -122,10 +117,10 @@ impl Following {
         }
     }
 
-    /// Reads on where an earlier server, or an earlier try, stopped. `None` once all is there: what ends after the
-    /// container was `over` is.
+    /// Continues where an earlier server or attempt stopped. Returns `None` once the log is complete: the
+    /// stream began after the container was `over`.
     async fn once(&self, container: &str, over: bool) -> io::Result<Option<Broken>> {
-        // A worker that was replaced writes on where the one before it stopped.
+        // A replacement of a worker appends to the log of its predecessor.
         let state = self.folder.join(format!("{LOG}.{container}.{}", self.pod.uid));
         let Some(mut log) = Written::open(&state, &self.folder.join(LOG), &self.masks)? else {
             return Ok(None);
@@ -172,31 +167,31 @@ impl Following {
 
 /// Why a log was not read to its end.
 enum Broken {
-    /// It ended before its container had.
+    /// It ended before its container did.
     Early,
-    /// The cluster says why it has none.
+    /// The cluster has no log, for this reason.
     Refused(String),
-    /// The cluster is away.
+    /// The cluster is unreachable.
     Away,
 }
 
-/// A worker's log file, with the marks that say when its parts came.
+/// A worker's log file, with timestamps of its parts.
 struct Written {
     file: File,
     marks: File,
     length: u64,
     masker: Masker,
-    /// How long the file was when the container's log was read up to a place.
+    /// File length at a position of the container's log, as last saved.
     known: Option<(u64, Place)>,
-    /// Keeps that: a file of its own for each container, since several may write into one log, one after the other.
+    /// File with that position: one per container, since several may write to one log in turn.
     state: PathBuf,
 }
 
-/// Stands in a container's state when all of its log was read.
+/// Content of the state file once the whole log was read.
 const WHOLE: &str = "whole";
 
 impl Written {
-    /// `None` when all of the container's log is there already.
+    /// Returns `None` if the container's log is complete already.
     fn open(state: &Path, path: &Path, masks: &[String]) -> io::Result<Option<Self>> {
         own::create_dir_all(path.parent().unwrap_or(path))?;
         let file = own::open_with(OpenOptions::new().create(true).append(true), path)?;
@@ -227,7 +222,7 @@ impl Written {
         if bytes.is_empty() {
             return Ok(());
         }
-        // What was written after the last note of it is read again.
+        // Output written after the last saved position is read again.
         if let Some((length, _)) = self.known.take().filter(|(length, _)| *length < self.length) {
             self.file.set_len(length)?;
             self.length = length;
@@ -236,7 +231,8 @@ impl Written {
         self.length += bytes.len() as u64;
         let Some(place) = place else { return Ok(()) };
         self.marks.write_all(&log_times::written(&LogMark { end: self.length, at: place.moment() }))?;
-        // What may be the beginning of a secret is to be read again; if it began in an earlier line, the last note stands.
+        // A possible beginning of a secret must be read again. If it began in an earlier line, the last saved
+        // position stands.
         let Some(within) = place.within.checked_sub(self.masker.held() as u64) else { return Ok(()) };
         own::write(&self.state, format!("{} {}", self.length, Place { within, ..place }))
     }

@@ -1,4 +1,4 @@
-//! What the cards of an attempt's workers do, as who measures the cluster tells: by that it is seen that all have fallen idle.
+//! GPU metrics of an attempt's workers, from the cluster's monitoring: they show when all GPUs are idle.
 
 use std::io;
 
@@ -22,7 +22,7 @@ impl UsageSeries for KubernetesExecutor {
         })
     }
 
-    /// Of their cards alone it is read here; the rest is read where it is shown.
+    /// Only GPU metrics are read here; the others are read where they are shown.
     fn never_told(&self) -> &'static [Quantity] {
         &[]
     }

@@ -1,4 +1,5 @@
-//! Removes the objects of jobs that ended some time ago, also of those that an earlier server saw end.
+//! Deletes the manifests of jobs whose TTL after finish has passed, including jobs that an earlier server saw
+//! end.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,13 +13,13 @@ use crate::board::JobName;
 use crate::cluster::Cluster;
 use crate::roots::RootView;
 
-/// The longest time between two looks.
+/// Maximum interval between sweeps.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// Looks for as long as the server runs.
+/// Sweeps for as long as the server runs.
 pub async fn sweep(cluster: Arc<Cluster>) {
     let mut look = interval((cluster.config.keep / 2).clamp(Duration::from_millis(100), LOOK));
-    // When the objects of a job are to go.
+    // When to delete the manifests of each job.
     let mut due: HashMap<JobName, Timestamp> = HashMap::new();
     loop {
         look.tick().await;
@@ -31,7 +32,7 @@ pub async fn sweep(cluster: Arc<Cluster>) {
                 let ended_at = roots.iter().filter_map(|root| root.ended_at).max();
                 due.insert(job.clone(), ended_at.unwrap_or(now).min(now).plus(keep));
             }
-            // What the engine has not noted yet it may still ask for, be it after a restart.
+            // Until the engine has recorded the end, it may still query it, even after a restart.
             let is_noted =
                 roots.iter().filter_map(|root| root.key.as_ref()).all(|key| cluster.folders.is_released(key));
             if is_noted && due.get(&job).is_some_and(|due| *due <= now) {
@@ -43,8 +44,7 @@ pub async fn sweep(cluster: Arc<Cluster>) {
     }
 }
 
-/// How long the objects of a job stay, as its project wants it, else as is configured of the cluster; `None` while that
-/// cannot be known.
+/// TTL of a job's manifests: its project's setting, else the cluster's; `None` while the setting is unknown.
 async fn keep(cluster: &Cluster, roots: &[RootView]) -> Option<Duration> {
     let (Some(keeps), Some(root)) = (&cluster.config.keeps, roots.first()) else {
         return Some(cluster.config.keep);

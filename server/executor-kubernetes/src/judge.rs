@@ -1,4 +1,4 @@
-//! What follows from what is known of a job's pods. Pure.
+//! Conclusions from the state of a job's pods. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,19 +14,18 @@ use crate::pods::{Obstacle, PodState, PodView};
 use crate::roots::{Cause, RootView};
 use crate::rules;
 
-/// The signals that workers are stopped with.
+/// Signals that stop workers.
 pub(crate) const STOPPING: [i32; 2] = [9, 15];
 
 /// The pod that failed first.
 #[derive(Clone, Debug)]
 pub struct Blame {
-    /// Its pod.
     pub pod: PodView,
     /// How many other workers were stopped because of it.
     others: usize,
 }
 
-/// Whether a pod's program, or its setup, has begun: then there is a log.
+/// Whether a pod's program or setup has started: then it has a log.
 #[must_use]
 pub fn has_begun(pod: &PodView) -> bool {
     match &pod.state {
@@ -36,7 +35,7 @@ pub fn has_begun(pod: &PodView) -> bool {
     }
 }
 
-/// Since when as many workers run, or ran, as must start together.
+/// When enough workers for the gang were running.
 #[must_use]
 pub fn started(seen: &Seen, gang: u32) -> Option<Timestamp> {
     let mut began: BTreeMap<&WorkerName, Timestamp> = BTreeMap::new();
@@ -54,7 +53,7 @@ pub fn started(seen: &Seen, gang: u32) -> Option<Timestamp> {
     moments.get((gang.max(1) - 1) as usize).copied()
 }
 
-/// When its first worker began, and when its last one ended.
+/// Start of its first worker and end of its last one.
 #[must_use]
 pub fn times(seen: &Seen) -> (Option<Timestamp>, Option<Timestamp>) {
     let began = seen.pods.values().filter_map(|pod| match &pod.view.state {
@@ -69,7 +68,7 @@ pub fn times(seen: &Seen) -> (Option<Timestamp>, Option<Timestamp>) {
     (began.min(), ended.max())
 }
 
-/// What keeps a worker from ever starting.
+/// What prevents a worker from ever starting.
 #[must_use]
 pub fn obstacle(seen: &Seen) -> Option<(WorkerName, Obstacle)> {
     seen.live_pods().find_map(|pod| match &pod.state {
@@ -79,7 +78,7 @@ pub fn obstacle(seen: &Seen) -> Option<(WorkerName, Obstacle)> {
     })
 }
 
-/// A volume without which a pod waits: its status does not say so, only the last event of it.
+/// A volume that blocks a pod: only the pod's last event shows it, not its status.
 fn unmounted(seen: &Seen, pod: &PodView) -> Option<Obstacle> {
     let of = format!("Pod/{}", pod.name);
     let last = seen
@@ -94,7 +93,7 @@ fn unmounted(seen: &Seen, pod: &PodView) -> Option<Obstacle> {
     })
 }
 
-/// What a job waits for, as the cluster says it.
+/// The cluster's reason why a job is pending.
 #[must_use]
 pub fn note(seen: &Seen) -> Option<String> {
     let of_pod = |pod: &PodView| match &pod.state {
@@ -117,8 +116,8 @@ pub fn note(seen: &Seen) -> Option<String> {
     seen.live_pods().find_map(of_pod).or_else(of_root).or_else(told)
 }
 
-/// What Volcano says of a gang that it has not let in, as it is for a moment at first, and for longer where there is no room:
-/// the gang has no pods yet, and Volcano's own words count them.
+/// Volcano's message about a gang that it has not admitted. This is brief at first, and longer if capacity is
+/// insufficient. The gang has no pods yet, but Volcano's own wording counts them.
 fn in_the_queue(message: &str) -> String {
     match message.strip_prefix("0/0 tasks in gang unschedulable: ") {
         Some(rest) => {
@@ -130,8 +129,8 @@ fn in_the_queue(message: &str) -> String {
     }
 }
 
-/// Whether the first worker of a role decides, and has ended well, and no more of the others badly than can be spared: some
-/// objects know only of whole roles.
+/// Whether the role's first worker decides, has succeeded, and no more other workers failed than the job can
+/// spare. Some kinds of objects know only whole roles.
 #[must_use]
 pub fn first_is_done(seen: &Seen, success: &SuccessRule, spare: u32) -> bool {
     let SuccessRule::First(role) = success else { return false };
@@ -143,8 +142,8 @@ pub fn first_is_done(seen: &Seen, success: &SuccessRule, spare: u32) -> bool {
     ended(true).any(is_first) && ended(false).count() <= spare as usize
 }
 
-/// Whether the first worker of a role decides, and has ended badly, and nothing takes its place: objects that count workers
-/// take such a job for one that ended well.
+/// Whether the role's first worker decides, has failed, and has no replacement. Objects that count workers
+/// report such a job as succeeded.
 #[must_use]
 pub fn first_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
     let SuccessRule::First(role) = success else { return false };
@@ -156,21 +155,21 @@ pub fn first_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
     pods().next().is_some() && pods().all(ended_badly)
 }
 
-/// Whether all of so many workers have ended well. Operators notice it later, by a second and more each; those that ask the
-/// program itself are waited for.
+/// Whether this many workers have succeeded. Operators notice it a second or more later. RayJob and
+/// SparkApplication query the program itself: there, wait for the operator.
 #[must_use]
 pub fn all_are_done(seen: &Seen, workers: u32) -> bool {
     let asks = |root: &RootView| matches!(root.resource.kind.as_str(), "RayJob" | "SparkApplication");
     let pods = || seen.pods.values().map(|pod| &*pod.view).filter(|pod| pod.deleted.is_none());
     let is_done = |pod: &&PodView| matches!(&pod.state, PodState::Ended { end, .. } if end.is_well());
-    // Counted first: it is looked at with every change of a pod.
+    // Count first, since this runs on every change of a pod.
     pods().filter(is_done).count() >= workers as usize
         && pods().filter(is_done).map(|pod| &pod.worker).collect::<BTreeSet<_>>().len() >= workers as usize
         && !seen.live_roots().any(asks)
 }
 
-/// Whether a job of which any worker decides has ended well, although its indexed Job says that it has not: of a Job that has
-/// lost only workers that can be spared it says, when all have ended, that some were lost.
+/// Whether a job that any worker decides has succeeded although its indexed Job failed. Such a Job fails at
+/// the end even if it lost only workers that it can spare.
 #[must_use]
 pub fn enough_are_done(seen: &Seen, success: &SuccessRule, cause: &Cause) -> bool {
     let ended_well = |pod: &PodView| matches!(&pod.state, PodState::Ended { end, .. } if end.is_well());
@@ -179,7 +178,7 @@ pub fn enough_are_done(seen: &Seen, success: &SuccessRule, cause: &Cause) -> boo
         && seen.pods.values().any(|pod| ended_well(&pod.view))
 }
 
-/// Whether a worker of the role that decides has ended badly: its job cannot succeed any more.
+/// Whether a worker of the deciding role has failed: the job can no longer succeed.
 #[must_use]
 pub fn decider_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
     let SuccessRule::Role(role) = success else { return false };
@@ -187,8 +186,8 @@ pub fn decider_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
     pods.any(|pod| matches!(&pod.state, PodState::Ended { end, .. } if !end.is_well()))
 }
 
-/// The pod that failed first, by itself, in a job whose object says that it failed because of `cause`. Where that is the
-/// judgement of the program, the workers are stopped because of it.
+/// The pod that failed first by itself, in a job whose object failed because of `cause`. If the cause is a
+/// verdict on the program, stopped workers are a consequence.
 #[must_use]
 pub fn blame(seen: &Seen, cause: &Cause) -> Option<Blame> {
     let failed = |pod: &&PodView| {
@@ -211,7 +210,7 @@ pub fn blame(seen: &Seen, cause: &Cause) -> Option<Blame> {
     Some(Blame { pod, others })
 }
 
-/// The last lines of a worker that failed, where its log could not be read: its operator deleted its pod at once.
+/// The last lines of a failed worker whose log was unreadable because its operator deleted the pod at once.
 #[must_use]
 pub fn last_words(seen: &Seen, worker: &WorkerName, masks: &[String], count: usize) -> Vec<String> {
     let pods = seen.pods.values().map(|pod| &*pod.view).filter(|pod| pod.worker == *worker);
@@ -224,13 +223,13 @@ pub fn last_words(seen: &Seen, worker: &WorkerName, masks: &[String], count: usi
     lines[lines.len().saturating_sub(count)..].iter().map(|line| (*line).to_owned()).collect()
 }
 
-/// Whether it was deleted, and ended as what is deleted does.
+/// Whether it was deleted, and ended as a deleted pod does.
 fn was_stopped(pod: &PodView) -> bool {
     let by_signal = matches!(&pod.state, PodState::Ended { end: End::Signal { signal }, .. } if STOPPING.contains(signal));
     pod.deleted.is_some() && by_signal
 }
 
-/// Whether it is Ray's or Spark's own judgement of the program.
+/// Whether it is Ray's or Spark's own verdict on the program.
 pub(crate) fn is_of_the_program(cause: &Cause) -> bool {
     matches!(cause.reason.as_str(), "AppFailed" | "SparkFailed")
 }
@@ -244,7 +243,7 @@ fn finish(pod: &PodView) -> Option<Finish<'_>> {
     }
 }
 
-/// The failure of a job whose object says that it failed because of `cause`.
+/// The failure of a job whose object failed because of `cause`.
 #[must_use]
 pub fn failure(job: &Names, seen: &Seen, blame: Option<Blame>, cause: &Cause) -> Failure {
     if let Some(Blame { pod, others }) = &blame
@@ -290,7 +289,7 @@ mod tests {
         assert!(words(1).is_empty());
     }
 
-    /// Pods of these roles and indexes, with their exit codes; without one they run.
+    /// Pods of these roles and indexes, with their exit codes; a pod without one is running.
     fn seen(pods: &[(&str, u32, Option<i32>)]) -> Seen {
         let pod = |(role, index, code): &(&str, u32, Option<i32>)| {
             let at = Timestamp(1);

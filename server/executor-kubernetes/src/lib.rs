@@ -1,8 +1,9 @@
-//! Jobs on a Kubernetes cluster: their objects are applied, watched, stopped and removed; their logs are followed.
+//! The Kubernetes executor: applies, watches, stops and deletes the manifests of jobs, and follows their
+//! logs.
 //!
-//! `watch` keeps one picture of everything on the `board`; each `attempt` looks at it when something of it changes, and
-//! the pure modules (`pods`, `roots`, `judge`) say what follows. What an operator does with an object is its own affair:
-//! its status says how a job ended, the pods say which worker was the first cause.
+//! `watch` keeps the state of all objects on the `board`. Each `attempt` reads it after a change, and the
+//! pure modules (`pods`, `roots`, `judge`) draw conclusions. Operators handle their objects themselves: an
+//! object's status says how its job ended, and the pods say which worker was the first cause.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make the files that they look at"))]
 

@@ -1,4 +1,4 @@
-//! The port's logs: the files into which the pods' logs are followed.
+//! Logs of the executor port: files that the pods' logs are followed into.
 
 use std::io;
 use std::path::Path;
@@ -22,7 +22,7 @@ impl Logs for KubernetesExecutor {
             let workers = workers(&folder)?.into_iter();
             let log = |worker: WorkerName| {
                 let length = logs::len(folder.join(worker.to_string()).join(LOG))?;
-                // Kubernetes keeps both streams of a container in one.
+                // Kubernetes merges both streams of a container.
                 Ok(Log { name: LogName { worker, stream: LogStream::Stdout }, length })
             };
             workers.map(log).collect()
@@ -64,7 +64,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
     tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
-/// The workers that have written, or could have.
+/// Workers that have a log, or could have one.
 fn workers(folder: &Path) -> io::Result<Vec<WorkerName>> {
     let entries = match own::read_dir(folder) {
         Ok(entries) => entries,
@@ -83,7 +83,7 @@ fn workers(folder: &Path) -> io::Result<Vec<WorkerName>> {
 }
 
 fn piece(folder: &Path, offset: u64, limit: usize) -> io::Result<LogPiece> {
-    // Looked at first: what is written after the last look is read by the next one.
+    // Check this first: output written after the last check is read by the next call.
     let over = folder.join(DONE).exists();
     let path = folder.join(LOG);
     let piece = logs::range(&path, offset, limit)?;

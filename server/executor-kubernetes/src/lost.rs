@@ -1,5 +1,5 @@
-//! Pods whose nodes do not answer. A pod that is deleted stays on the cluster's list until its node says that it has ended;
-//! a node that has broken, or cannot be reached, never does. Pure.
+//! Pods on unreachable nodes. A deleted pod stays listed until its node confirms its end; a node that is
+//! broken or unreachable never does. Pure.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,11 +11,12 @@ use cubeloom_workers::ends::End;
 use crate::board::Seen;
 use crate::pods::{PodState, PodView};
 
-/// How long after a deleted pod was to be gone its node may take to say that it is.
+/// How long after a deleted pod's deadline its node may take to confirm the end.
 const CONFIRM: Duration = Duration::from_secs(60);
 
 impl PodView {
-    /// Takes it for lost where it has been deleted and its node, long after it was to be gone, has not said that it is.
+    /// Marks the pod as lost if it was deleted and its node, long after the deadline, has not confirmed its
+    /// end.
     pub fn lose(&mut self, now: Timestamp) {
         let Some(by) = self.deleted.filter(|by| now > by.plus(CONFIRM)) else { return };
         let started_at = match &self.state {
@@ -27,16 +28,16 @@ impl PodView {
         self.state = PodState::Ended { end: End::NodeLost { message }, started_at, ended_at: by };
     }
 
-    /// Whether its node is lost, while the cluster still has it on its list.
+    /// Whether its node is lost while the cluster still lists the pod.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.deleted.is_some() && matches!(&self.state, PodState::Ended { end: End::NodeLost { .. }, .. })
     }
 }
 
-/// Whether nodes that do not answer have taken so many of a job's workers that too few are left, and nobody will make
-/// them anew: a pod that is to be gone holds its name. Without `workers` the cluster's own scheduler decides how many there
-/// are: those that are seen are all that are left.
+/// Whether unreachable nodes leave the job too few workers, without replacements: a pod being deleted
+/// occupies its name. Without `workers`, the cluster's scheduler decides their number, so only the visible
+/// ones remain.
 #[must_use]
 pub fn is_torn(seen: &Seen, workers: Option<u32>, gang: u32) -> bool {
     let others: BTreeSet<&WorkerName> = seen
@@ -51,8 +52,8 @@ pub fn is_torn(seen: &Seen, workers: Option<u32>, gang: u32) -> bool {
     !lost.is_empty() && left < gang as usize
 }
 
-/// Whether something holds a pod on the cluster's list that has ended and was to be gone long ago, as a finalizer of another
-/// program may for good. The objects of its job go after it; those that are deleted make no more pods.
+/// Whether a pod that has ended stays listed long after its deadline, as a finalizer of another program may
+/// keep it for good. The job's objects go after the pod; deleted ones create no more pods.
 #[must_use]
 pub fn is_held(seen: &Seen, now: Timestamp) -> bool {
     let is_late = |pod: &PodView| pod.deleted.is_some_and(|by| now > by.plus(CONFIRM));

@@ -1,4 +1,4 @@
-//! What is told of requests to the API server: how many, how long each took, and what came of it.
+//! Metrics of requests to the API server: count, duration and result.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use cubeloom_domain::measure::{self, Measure};
 use http::{Request, Response};
 use tower::{Layer, Service};
 
-/// Tells of the requests to a cluster.
+/// Tower layer that records requests to a cluster.
 #[derive(Clone)]
 pub struct Measured {
     cluster: Arc<str>,
 }
 
 impl Measured {
-    /// To the cluster of this name.
+    /// For the cluster of this name.
     pub fn new(cluster: &str) -> Self {
         Self { cluster: cluster.into() }
     }
@@ -30,7 +30,7 @@ impl<S> Layer<S> for Measured {
     }
 }
 
-/// What a client sends its requests through.
+/// The service that a client sends its requests through.
 pub struct MeasuredService<S> {
     inner: S,
     cluster: Arc<str>,

@@ -1,5 +1,5 @@
-//! What nodes use, as the cluster's own metrics API tells it (metrics-server): for the pages of a cluster that nobody else
-//! measures. It tells of processing power and memory, not of cards.
+//! Node usage from the cluster's metrics API (metrics-server), for clusters without other monitoring. It
+//! covers CPU and memory, not GPUs.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,14 +16,14 @@ use tokio::time::timeout;
 use crate::cluster::Cluster;
 use crate::quantity::number;
 
-/// What the cluster serves where it measures nodes.
+/// The API resource that a cluster with node metrics serves.
 pub const KIND: &str = "nodes.metrics.k8s.io/v1beta1";
-/// What was told so long ago is not what is.
+/// Age at which a reading is stale.
 const OLD: Duration = Duration::from_secs(60);
-/// How long it may take to tell.
+/// Timeout of a query.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// What was told of nodes last, and when.
+/// The last reading of all nodes, and its time.
 #[derive(Default)]
 pub struct NodeUse(Mutex<Option<(Timestamp, BTreeMap<String, NodeReading>)>>);
 
@@ -33,7 +33,7 @@ impl NodeUse {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((at, nodes));
     }
 
-    /// What nodes use; `None` where that was not told lately.
+    /// Usage of the nodes; `None` without a recent reading.
     pub fn reading(&self, now: Timestamp) -> Option<Reading> {
         let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, nodes) = told.as_ref().filter(|(at, _)| now.since(*at) <= OLD)?;
@@ -41,7 +41,7 @@ impl NodeUse {
     }
 }
 
-/// A node's name, and what it uses.
+/// A node's name and usage.
 fn of_node(metrics: &Value) -> Option<(String, NodeReading)> {
     let used = |resource: &str| Levels {
         used: metrics["usage"][resource].as_str().map(|text| number(&Quantity(text.to_owned()))),
@@ -51,7 +51,7 @@ fn of_node(metrics: &Value) -> Option<(String, NodeReading)> {
     Some((name, NodeReading { cpu: used("cpu"), memory: used("memory"), ..NodeReading::default() }))
 }
 
-/// Looks at what nodes use, where the cluster measures them and the server may ask.
+/// Reads node usage, if the cluster measures it and the server has the right.
 pub async fn look(cluster: &Cluster) {
     if !cluster.facts().kubernetes.is_some_and(|facts| facts.kinds.contains_key(KIND)) {
         return;
@@ -59,7 +59,7 @@ pub async fn look(cluster: &Cluster) {
     let kind = GroupVersionKind::gvk("metrics.k8s.io", "v1beta1", "NodeMetrics");
     let resource = ApiResource::from_gvk_with_plural(&kind, "nodes");
     let api: Api<DynamicObject> = Api::all_with(cluster.client().await, &resource);
-    // A metrics server that is away says nothing of the cluster.
+    // An unreachable metrics-server says nothing about the cluster.
     if let Ok(Ok(found)) = timeout(ANSWER, api.list(&ListParams::default())).await {
         let told = found.items.into_iter().map(|one| serde_json::to_value(one).unwrap_or_default());
         cluster.node_use.take(cluster.clock.now(), told);
@@ -83,7 +83,7 @@ mod tests {
         let reading = told.reading(at(70)).unwrap();
         let n1 = &reading.nodes["n1"];
         assert_eq!((n1.cpu.used, n1.memory.used), (Some(1.25), Some(f64::from(1 << 30) * 2.0)));
-        // What is not told is absent, not zero.
+        // A missing value is absent, not zero.
         assert_eq!((reading.nodes["n2"].cpu.used, reading.nodes.len(), reading.at), (None, 2, at(10)));
         assert_eq!(told.reading(at(71)), None);
     }

@@ -1,4 +1,4 @@
-//! The objects of a job: whole until they are submitted, by their names afterwards.
+//! Manifests of a job: complete until submitted, by name afterwards.
 
 use cubeloom_domain::kubernetes::KubernetesJob;
 use kube::api::ApiResource;
@@ -6,14 +6,13 @@ use kube::core::GroupVersionKind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// An object, as it is asked for.
+/// An object in its requested API version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
-    /// `batch/v1`.
+    /// For example `batch/v1`.
     pub api_version: String,
-    /// `Job`.
+    /// For example `Job`.
     pub kind: String,
-    /// Name.
     pub name: String,
 }
 
@@ -27,40 +26,38 @@ impl Named {
         }
     }
 
-    /// What the API server serves it as.
+    /// The API resource of its kind.
     pub fn resource(&self) -> ApiResource {
         resource(&self.api_version, &self.kind)
     }
 
-    /// Whether it is a pod, without anything that made it.
+    /// Whether it is a bare pod, without a controller.
     pub fn is_pod(&self) -> bool {
         self.kind == "Pod"
     }
 
-    /// Whether it stands for the job: it has a status that says how the job ended.
+    /// Whether it represents the job: its status says how the job ended.
     pub fn is_root(&self) -> bool {
         !matches!(self.kind.as_str(), "ConfigMap" | "Service" | "Secret")
     }
 }
 
-/// What the API server serves a kind as.
+/// The API resource of a kind.
 #[must_use]
 pub fn resource(api_version: &str, kind: &str) -> ApiResource {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
 }
 
-/// What has to be known of a job's objects once they are submitted.
+/// What to remember of a job's objects after submission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Names {
-    /// Location.
     pub namespace: String,
-    /// Those that stand for the job. The last is what it was asked for as.
+    /// Objects that represent the job. The last one has the requested kind.
     pub roots: Vec<Named>,
 }
 
 impl Names {
-    /// Those of a job.
     #[must_use]
     pub fn of(job: &KubernetesJob) -> Self {
         let namespace = job.objects.last().and_then(|object| object["metadata"]["namespace"].as_str());
@@ -71,27 +68,25 @@ impl Names {
     }
 }
 
-/// An object on its way to the cluster. Thousands may wait at the same time, so it is text, a tenth of the value's size.
+/// A manifest to submit. Thousands may wait at a time, so it is stored as text, a tenth of the value's size.
 pub struct Packed {
-    /// Which it is.
     pub named: Named,
     text: Box<str>,
 }
 
 impl Packed {
-    /// Packs one.
     #[must_use]
     pub fn of(object: &Value) -> Self {
         Self { named: Named::of(object), text: object.to_string().into() }
     }
 
-    /// What is sent.
+    /// The request body.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What it was packed of.
+    /// The original manifest.
     #[must_use]
     pub fn unpacked(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What workers report: files in the project's workspace, read without the secrets of their task.
+//! Workers' reports: files in the project's workspace, read with the task's secrets masked.
 
 use std::io;
 use std::sync::Arc;
@@ -23,10 +23,7 @@ pub fn workers(job: &Job) -> impl Iterator<Item = WorkerName> + '_ {
     job.roles.iter().flat_map(move |role| names(&role.name, role.replicas))
 }
 
-/// What the workers of a job have reported so far.
-///
-/// # Errors
-/// A file cannot be read.
+/// The reports of a job's workers so far.
 pub fn so_far(cluster: &Cluster, known: &Known) -> io::Result<Vec<Arc<Report>>> {
     let own = match cluster.folders.outputs(&known.job.project, &known.job.key) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -36,7 +33,7 @@ pub fn so_far(cluster: &Cluster, known: &Known) -> io::Result<Vec<Arc<Report>>> 
     workers(&known.job).map(read).collect()
 }
 
-/// What all of them have reported, at the end.
+/// The merged report of all workers, at the end.
 #[must_use]
 pub fn whole(cluster: &Cluster, known: &Known) -> Report {
     let mut report = Report::default();
@@ -51,7 +48,7 @@ pub fn whole(cluster: &Cluster, known: &Known) -> Report {
     report
 }
 
-/// The file to read a worker's reports from: its own, or, where its task has secrets, a copy without them.
+/// The file to read a worker's reports from: its own, or a masked copy if the task has secrets.
 fn readable(cluster: &Cluster, known: &Known, worker: &WorkerName, own: Place) -> io::Result<Place> {
     if known.masks.is_empty() || !own.exists() {
         return Ok(own);

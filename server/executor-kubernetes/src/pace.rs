@@ -1,5 +1,5 @@
-//! How many requests are under way at once: more while the API server keeps up, fewer as soon as it says that it does not
-//! (additive increase, multiplicative decrease, as TCP does it).
+//! Limits concurrent requests: more while the API server keeps up, fewer as soon as it is overloaded
+//! (additive increase, multiplicative decrease, as in TCP).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,18 +11,17 @@ const FIRST: usize = 32;
 const LEAST: usize = 2;
 const MOST: usize = 128;
 
-/// The present pace.
 pub struct Pace {
     leaves: Arc<Semaphore>,
     state: Mutex<State>,
 }
 
 struct State {
-    /// So many requests may be under way.
+    /// Maximum number of concurrent requests.
     limit: usize,
-    /// So many leaves are to be withheld when they come back.
+    /// Number of permits to withhold when they return.
     owed: usize,
-    /// Answers since the limit last grew.
+    /// Responses since the limit last grew.
     good: usize,
 }
 
@@ -33,21 +32,21 @@ impl Default for Pace {
     }
 }
 
-/// Leave to send one request.
+/// A permit for one request.
 pub struct Leave<'a> {
     pace: &'a Pace,
     permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Pace {
-    /// Waits for leave to send a request.
+    /// Waits for a permit to send a request.
     pub async fn leave(&self) -> Leave<'_> {
         Leave { pace: self, permit: Arc::clone(&self.leaves).acquire_owned().await.ok() }
     }
 }
 
 impl Leave<'_> {
-    /// The answer has come.
+    /// Adjusts the limit after a response.
     pub fn came<T>(mut self, answer: &Result<T, Refused>) {
         let mut state = self.pace.state.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(answer, Err(Refused::ForNow(_))) {

@@ -1,4 +1,4 @@
-//! Which pods the workers of a job are: of one that has none, no steps are waited for.
+//! Which pod each worker runs in: do not expect progress from a worker without one.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use cubeloom_workers::tails::Tails;
 
 use crate::board::Seen;
 
-/// The pods that workers were last seen to be, by rank.
+/// The pod uid of each worker when last seen, by rank.
 #[derive(Default)]
 pub struct Present(HashMap<usize, Option<String>>);
 
 impl Present {
-    /// Tells `tails` of workers that have ended, or are away, and of those that have begun again: also of one whose pod was
-    /// replaced before anybody looked.
+    /// Reports to `tails` workers that have ended or are absent, and restarted ones. Also detects a pod that
+    /// was replaced between two calls.
     pub fn follow(&mut self, seen: &Seen, workers: impl Iterator<Item = WorkerName>, tails: &mut Tails) {
         let pods: HashMap<&WorkerName, &str> =
             seen.live_pods().map(|pod| (&pod.worker, pod.uid.as_str())).collect();
@@ -26,7 +26,7 @@ impl Present {
             match now {
                 None => tails.ended(rank),
                 Some(_) if before.is_some() => tails.began(rank),
-                // Whatever it is, an earlier server may have seen it begin.
+                // The first pod seen: an earlier server may have seen it start.
                 Some(_) => {}
             }
             self.0.insert(rank, now.map(Into::into));

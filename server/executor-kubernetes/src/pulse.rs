@@ -1,5 +1,5 @@
-//! Whether the API server answers at all. Requests wait for a minute, as webhooks may take half of one, and a watch is silent
-//! for as long as nothing happens: where packets are lost, neither notices soon.
+//! Whether the API server responds at all. Requests may wait a minute, since webhooks may take half of one,
+//! and a watch is silent while nothing changes. If packets are lost, neither notices soon.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +9,12 @@ use tokio::time::{sleep, timeout};
 use crate::cluster::Cluster;
 use crate::error::Refused;
 
-/// How often its version is requested, and how long the answer may take, which is in its memory.
+/// Poll interval of the API server's version, and timeout of the response, which it has in memory.
 const OFTEN: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(8);
 
-/// Asks for as long as the server runs. Every account may read the version: a refusal says nothing of what this server may do.
+/// Polls for as long as the server runs. Every service account may read the version: a refusal says nothing
+/// about this server's rights.
 pub async fn keep(cluster: Arc<Cluster>) {
     let mut hangs = false;
     loop {
@@ -27,7 +28,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
                 cluster.watches.begin_again();
             }
             Ok(answer) => {
-                // Connections of before may be lost without either end knowing of it.
+                // Earlier connections may be dead without either end knowing.
                 if std::mem::take(&mut hangs) {
                     cluster.watches.begin_again();
                     if answer.is_ok() {

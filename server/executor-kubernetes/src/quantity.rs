@@ -1,8 +1,8 @@
-//! Amounts as Kubernetes writes them: a number, and a suffix of either kind. Pure.
+//! Kubernetes quantities: a number, and a decimal or binary suffix. Pure.
 
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
-/// The suffixes and what each stands for; the longer ones first.
+/// Suffixes and their factors, the longer ones first.
 const SUFFIXES: [(&str, f64); 15] = [
     ("Ki", 1024.0),
     ("Mi", 1_048_576.0),
@@ -21,7 +21,7 @@ const SUFFIXES: [(&str, f64); 15] = [
     ("E", 1e18),
 ];
 
-/// The number that is meant; 0 for what is none.
+/// The numeric value; 0 if invalid.
 #[must_use]
 pub fn number(quantity: &Quantity) -> f64 {
     let text = quantity.0.trim();

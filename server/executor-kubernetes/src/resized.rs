@@ -1,5 +1,5 @@
-//! How many workers an elastic job has that is an indexed Job: what its object says, and what is to be written there for
-//! another number. Kubernetes lets `completions` and `parallelism` be changed together; the highest indexes go first:
+//! The number of workers of an elastic job that is an indexed Job: how to read it, and the patch for another
+//! number. Kubernetes allows changing `completions` and `parallelism` together; the highest indexes go first:
 //! <https://kubernetes.io/docs/concepts/workloads/controllers/job/#elastic-indexed-jobs>. Pure.
 
 use std::collections::{BTreeSet, HashSet};
@@ -11,28 +11,26 @@ use serde_json::{Value, json};
 use crate::board::Seen;
 use crate::objects::{Named, Names};
 
-/// The annotation by which a Job says that it was made smaller, and how many workers it was to keep: what was not written down
-/// by a server that has died is known by it.
+/// Annotation of a Job that is being made smaller, with the number of workers to keep. From it, a server
+/// learns of a resize that a dead server had not recorded.
 pub const KEEPS: &str = "cubeloom/keeps";
 
-/// The elastic role of a job, where its workers come and go by a change of its object.
+/// The elastic role of a job whose workers are added and removed by patching its object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elastic {
-    /// Name.
     pub role: String,
-    /// The object.
     pub object: Named,
-    /// How many workers the roles before it have.
+    /// Number of workers in the roles before it.
     pub others: u32,
-    /// How many of its workers must stay.
+    /// Minimum number of its workers.
     pub least: u32,
-    /// How many it may have.
+    /// Maximum number of its workers.
     pub most: u32,
 }
 
 impl Elastic {
-    /// Of a job with these objects, where it has one that is an indexed Job. `None` where Volcano or Kueue decides when pods
-    /// start: Volcano gives workers itself, and Kueue stops a Job whose numbers are changed.
+    /// The elastic role of a job with these objects, if one is an indexed Job. `None` if Volcano or Kueue
+    /// decides when pods start: Volcano adds workers itself, and Kueue stops a Job whose numbers change.
     #[must_use]
     pub fn of(job: &Job, names: &Names, facts: &KubernetesFacts) -> Option<Self> {
         if facts.volcano.is_some() || facts.kueue.is_some() {
@@ -48,8 +46,8 @@ impl Elastic {
         Some(Self { role: role.name.clone(), object: object.clone(), others, least, most: range.max })
     }
 
-    /// Its indexes for so many workers of all roles: one that was lost is not started again, so another takes its place, while
-    /// there is one.
+    /// Number of indexes for this many workers of all roles. A lost worker is not restarted, so another index
+    /// replaces it, up to the maximum.
     #[must_use]
     pub fn places(&self, workers: u32, size: &Size) -> u32 {
         let wanted = workers.saturating_sub(self.others);
@@ -58,14 +56,14 @@ impl Elastic {
         (wanted..=self.most).find(enough).unwrap_or(self.most)
     }
 
-    /// The workers of all roles that a Job with so many indexes can have.
+    /// The number of workers of all roles that a Job of this size can have.
     #[must_use]
     pub fn workers(&self, size: &Size) -> u32 {
         let lost = size.failed.range(..size.places).count();
         self.others + size.places.saturating_sub(u32::try_from(lost).unwrap_or(size.places))
     }
 
-    /// What makes the Job have so many indexes; `keeps` when it gives workers back.
+    /// The patch for this number of indexes; `keeps` is set when the job shrinks.
     #[must_use]
     pub fn patch(&self, places: u32, keeps: Option<u32>) -> Value {
         json!({
@@ -79,28 +77,28 @@ impl Elastic {
     }
 }
 
-/// What makes a Job say no more that it is being made smaller: it is over, and a later server must not take it for what the one
-/// before it had begun.
+/// The patch that removes the annotation: the shrink is done, and a later server must not mistake it for an
+/// unfinished one.
 #[must_use]
 pub fn unsaid() -> Value {
     json!({"metadata": {"annotations": {KEEPS: null}}})
 }
 
-/// What the object of an indexed Job says.
+/// The size in an indexed Job's object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// How many indexes it has.
+    /// Number of indexes.
     pub places: u32,
-    /// Those whose workers were lost: they are never started again.
+    /// Indexes whose workers were lost; they are never restarted.
     pub failed: BTreeSet<u32>,
-    /// How many workers it was to keep when it was last made smaller.
+    /// Number of workers to keep, from the last shrink.
     pub keeps: Option<u32>,
-    /// Whether it has ended.
+    /// Whether the Job has ended.
     pub is_over: bool,
 }
 
 impl Size {
-    /// Reads a Job; `None` where it is not an indexed one.
+    /// Reads a Job. Returns `None` if it is not indexed.
     #[must_use]
     pub fn read(object: &Value) -> Option<Self> {
         if object["spec"]["completionMode"] != "Indexed" {
@@ -118,7 +116,7 @@ impl Size {
     }
 }
 
-/// `1,3-5,7`, as a Job's status has it.
+/// Parses `1,3-5,7`, as in a Job's status.
 fn indexes(text: &str) -> BTreeSet<u32> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -127,7 +125,7 @@ fn indexes(text: &str) -> BTreeSet<u32> {
     text.split(',').filter_map(range).flatten().collect()
 }
 
-/// What is known of a job without these pods: how those that were given back end says nothing of it.
+/// The snapshot without released pods: their ends say nothing about the job.
 #[must_use]
 pub fn without(mut seen: Seen, given_back: &HashSet<String>) -> Seen {
     if !given_back.is_empty() {

@@ -1,9 +1,9 @@
-//! Where pods that run can be given more memory: the right is one of each namespace.
+//! Namespaces in which running pods can get more memory: the RBAC right is per namespace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is known of each namespace, and of which somebody wanted to know.
+/// Known rights by namespace, and the namespaces to check.
 #[derive(Default)]
 pub struct Resizes(Mutex<Known>);
 
@@ -14,17 +14,18 @@ struct Known {
 }
 
 impl Resizes {
-    /// Takes in what was answered.
+    /// Sets the results.
     pub fn set(&self, may: BTreeMap<String, bool>) {
         self.lock().may = may;
     }
 
-    /// Whether pods can be given more memory anywhere.
+    /// Whether pods can get more memory in any namespace.
     pub fn any(&self) -> bool {
         self.lock().may.values().any(|may| *may)
     }
 
-    /// Whether pods of a namespace can. Of one that was not asked yet, what is so elsewhere is taken to be so; it is asked next.
+    /// Whether pods of a namespace can. For an unchecked namespace it assumes what holds elsewhere, and
+    /// schedules a check.
     pub fn may(&self, namespace: &str) -> bool {
         let mut known = self.lock();
         if let Some(may) = known.may.get(namespace) {
@@ -34,7 +35,7 @@ impl Resizes {
         known.may.values().any(|may| *may)
     }
 
-    /// The namespaces that somebody wanted to know of.
+    /// Namespaces to check.
     pub fn wanted(&self) -> BTreeSet<String> {
         self.lock().wanted.clone()
     }

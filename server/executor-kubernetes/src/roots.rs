@@ -1,4 +1,4 @@
-//! What the status of a job's own object says, whichever operator writes it. Pure.
+//! The status of a job's own object, for every operator. Pure.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,62 +13,55 @@ use crate::objects::resource;
 use crate::pods::{PodState, PodView};
 use crate::suspend::{self, is_suspended};
 
-/// An object that stands for a job, or for one role of it.
+/// An object that represents a job, or one role of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootView {
-    /// Its kind; shared, there are few.
+    /// Its kind; shared, since there are few.
     pub resource: Arc<ApiResource>,
-    /// Name.
     pub name: String,
-    /// The job's name.
     pub job: String,
-    /// The id of its run.
     pub run: String,
-    /// The attempt that it is of.
+    /// The attempt that it belongs to.
     pub key: Option<AttemptKey>,
-    /// Whether somebody has deleted it, and it only waits for its pods.
+    /// Whether it was deleted, and only waits for its pods.
     pub deleted: bool,
-    /// Tells it from another of the same name.
+    /// Distinguishes it from another object of the same name.
     pub uid: String,
-    /// Whether it is suspended; `None` where people cannot suspend it.
+    /// Whether it is suspended; `None` if users cannot suspend it.
     pub suspended: Option<bool>,
     /// Why Cubeloom is stopping it.
     pub stop: Option<String>,
-    /// What has become of it.
     pub state: RootState,
-    /// Since when, where it has ended and says so.
+    /// Time of its end, if the status has one.
     pub ended_at: Option<Timestamp>,
 }
 
-/// What has become of a job's object.
+/// State of a job's object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RootState {
-    /// It goes on.
+    /// Not ended.
     Open {
-        /// What it waits for, where it says so.
+        /// Why it is pending, if the status says so.
         note: Option<String>,
     },
-    /// It ended well.
     Succeeded,
-    /// It did not.
     Failed(Cause),
 }
 
-/// Why an operator says that a job failed.
+/// An operator's reason why a job failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cause {
-    /// A word.
+    /// The reason, in one word.
     pub reason: String,
-    /// Message.
     pub message: String,
 }
 
-/// The annotation that keeps why a job is being stopped.
+/// Annotation with the reason why a job is being stopped.
 pub const STOP: &str = "cubeloom/stop";
 
 impl RootView {
-    /// Reads the pod of a job that is nothing but a pod, from what is known of its worker; `None` where an operator or a Job made
-    /// it.
+    /// Reads the pod of a job that is a bare pod, given its worker's state. Returns `None` if a controller
+    /// created it.
     #[must_use]
     pub fn of_pod(pod: &Pod, view: &PodView) -> Option<Self> {
         static POD: LazyLock<Arc<ApiResource>> = LazyLock::new(|| Arc::new(resource("v1", "Pod")));
@@ -78,7 +71,7 @@ impl RootView {
         let meta = &pod.metadata;
         let noted = |name: &str| meta.annotations.as_ref().and_then(|annotations| annotations.get(name));
         let suspended = suspend::is_kept(meta);
-        // What was suspended goes on another time, whatever became of its pod.
+        // A suspended job resumes later, whatever its pod's end.
         let ended = match &view.state {
             PodState::Ended { end, ended_at, .. } if !suspended => Some((end, *ended_at)),
             _ => None,
@@ -94,7 +87,7 @@ impl RootView {
             job: view.job.clone(),
             run: meta.labels.as_ref()?.get(labels::RUN).cloned().unwrap_or_default(),
             key: noted(labels::KEY).and_then(|key| key.parse().ok()),
-            // Where the cluster says why it takes the pod away, that says how it ended, once it has.
+            // If the cluster has a reason to remove the pod, that reason is its end, once it has ended.
             deleted: meta.deletion_timestamp.is_some() && view.disruption.is_none() && !suspended,
             uid: view.uid.clone(),
             suspended: Some(suspended),
@@ -104,13 +97,12 @@ impl RootView {
         })
     }
 
-    /// Whether it is a pod that stands for its job.
     #[must_use]
     pub fn is_pod(&self) -> bool {
         self.resource.kind == "Pod"
     }
 
-    /// Reads an object; `None` when it is not one of ours.
+    /// Reads an object. Returns `None` if it is not ours.
     #[must_use]
     pub fn read(resource: &Arc<ApiResource>, object: &DynamicObject) -> Option<Self> {
         let meta = &object.metadata;
@@ -133,7 +125,7 @@ impl RootView {
     }
 }
 
-/// When an object ended, by whichever of its operator's fields: the last change of a condition where there is no other.
+/// When an object ended, from any operator's field; without one, the last transition of a condition.
 fn ended_at(status: &Value) -> Option<Timestamp> {
     let moment = |value: &Value| {
         let moment: jiff::Timestamp = value.as_str()?.parse().ok()?;
@@ -167,7 +159,7 @@ fn conditions(status: &Value) -> RootState {
         let mut conditions = status["conditions"].as_array().into_iter().flatten();
         conditions.find(|one| one["type"] == name && one["status"] == "True")
     };
-    // An operator may set both when a job is tried again: the failure is the later one.
+    // An operator may set both when it retries a job: the failure is the later one.
     if let Some(failed) = holds("Failed").or_else(|| holds("FailureTarget")) {
         return RootState::Failed(cause(failed));
     }
@@ -181,7 +173,7 @@ fn conditions(status: &Value) -> RootState {
 fn volcano(state: &Value) -> RootState {
     match state["phase"].as_str().unwrap_or_default() {
         "Completed" => RootState::Succeeded,
-        // `Aborted` is what Volcano calls a suspended job.
+        // Volcano calls a suspended job `Aborted`.
         "Failed" | "Terminated" => RootState::Failed(cause(state)),
         _ => RootState::Open { note: None },
     }
@@ -211,7 +203,7 @@ fn spark(status: &Value) -> RootState {
     }
 }
 
-/// frameworkcontroller writes how an attempt ends before it deletes the pods of it, and none of ours is tried again.
+/// frameworkcontroller records how an attempt ends before it deletes its pods, and does not retry ours.
 fn framework(status: &Value) -> RootState {
     let end = &status["attemptStatus"]["completionStatus"];
     let words = [&end["trigger"]["message"], &end["diagnostics"]].map(text);
@@ -233,8 +225,8 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().trim().to_owned()
 }
 
-/// What the objects of one job, `count` of them, together say: most jobs have one, those without any operator one for
-/// each role. `None` while the job goes on.
+/// The combined result of a job's `count` objects: most jobs have one, jobs without an operator one per role.
+/// `None` while the job runs.
 #[must_use]
 pub fn verdict<'a>(
     roots: impl Iterator<Item = &'a RootView> + Clone,
@@ -269,7 +261,7 @@ mod tests {
         RootState::Failed(Cause { reason: reason.into(), message: message.into() })
     }
 
-    /// The pod of a job of one worker, with these metadata and status beside its own.
+    /// The pod of a single-worker job, with additional metadata and status.
     fn bare(meta: Value, status: Value) -> RootView {
         let mut pod = json!({
             "metadata": {
@@ -347,14 +339,14 @@ mod tests {
                 json!({"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"}),
                 RootState::Succeeded,
             ),
-            // Ray calls a job complete also when it was stopped.
+            // Ray reports `Complete` also for a stopped job.
             ("RayJob", json!({"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED"}), failed("", "")),
             ("RayJob", json!({"jobDeploymentStatus": "Running"}), open.clone()),
             ("SparkApplication", json!({"applicationState": {"state": "COMPLETED"}}), RootState::Succeeded),
             ("SparkApplication", json!({"applicationState": {"state": "FAILING"}}), open.clone()),
             ("Framework", json!(null), open.clone()),
             ("Framework", framework("AttemptRunning", json!(null)), open),
-            // Its pods are still there then.
+            // Its pods still exist then.
             (
                 "Framework",
                 framework("AttemptDeletionPending", json!({"type": {"name": "Succeeded"}})),

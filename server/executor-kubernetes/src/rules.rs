@@ -1,12 +1,13 @@
-//! What the rules of a namespace forbid. Pure.
+//! Violations of a namespace's rules. Pure.
 
 use crate::board::Seen;
 
-/// What the cluster's rules forbid of a job's pods, whichever controller creates them: a change of the rules alone would help. A quota
-/// that is full is none of that.
+/// A rule of the cluster that a job's pods violate, no matter which controller creates them: only a change of
+/// the rules would help. An exhausted quota is no violation.
 #[must_use]
 pub fn forbidden(seen: &Seen) -> Option<String> {
-    // As the API server says of each pod that it does not take: `maximum memory usage per Container is 1Gi, but limit is 2Gi`.
+    // The API server's message for each refused pod: `maximum memory usage per Container is 1Gi, but limit is
+    // 2Gi`.
     let of_limits = |words: &str| {
         let words: Vec<&str> = words.split(' ').collect();
         words.windows(3).any(|three| matches!(three, ["per", "Container" | "Pod", "is"]))
@@ -18,7 +19,7 @@ pub fn forbidden(seen: &Seen) -> Option<String> {
     })
 }
 
-/// An API server's sentence, out of the Go value as which a controller prints it.
+/// Extracts the API server's message from the Go value that a controller prints.
 #[must_use]
 pub fn plain(message: &str) -> String {
     let Some((_, quoted)) = message.split_once("Message:\"") else { return message.to_owned() };

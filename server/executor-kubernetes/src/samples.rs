@@ -1,16 +1,17 @@
-//! What was measured of something again and again: as little is kept however long that goes on. Pure.
+//! Running statistics of a measured quantity, in constant memory. Pure.
 
-/// Of so many values every second one goes, and of those to come half as many are kept. At four a minute it is an hour of them.
+/// At this many values, every second one is dropped, and later ones are sampled at half the rate. At four a
+/// minute it is an hour of values.
 const KEPT: usize = 240;
 
-/// Values of one quantity, none of which is below 0.
+/// Values of one quantity, all >= 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// Those that are kept, in their order.
+    /// The retained values, in order.
     kept: Vec<f64>,
-    /// How often every second one went.
+    /// How often values were halved.
     halved: u32,
-    /// How many there were, their sum, the most and the last.
+    /// Count, sum, maximum and last of all values.
     times: u32,
     sum: f64,
     most: f64,
@@ -18,7 +19,6 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Takes one in.
     pub fn add(&mut self, value: f64) {
         self.times = self.times.saturating_add(1);
         self.sum += value;
@@ -38,27 +38,28 @@ impl Samples {
         }
     }
 
-    /// How many there were.
+    /// Number of values.
     pub fn times(&self) -> u32 {
         self.times
     }
 
-    /// Their mean; 0 of none.
+    /// Their mean; 0 if there are none.
     pub fn mean(&self) -> f64 {
         self.sum / f64::from(self.times.max(1))
     }
 
-    /// The most of all, also of those that are not kept; 0 of none.
+    /// Maximum of all values, including dropped ones; 0 if there are none.
     pub fn most(&self) -> f64 {
         self.most
     }
 
-    /// The last; 0 of none.
+    /// The last value; 0 if there are none.
     pub fn last(&self) -> f64 {
         self.last
     }
 
-    /// What all but one part of so many were not beyond, as far as they are kept; `None` of none.
+    /// The quantile that one in `part` retained values exceeds (20: the 95th percentile); `None` without
+    /// values.
     pub fn not_beyond(&self, part: usize) -> Option<f64> {
         let mut sorted = self.kept.clone();
         sorted.sort_by(f64::total_cmp);

@@ -1,8 +1,8 @@
-"""Says of each process of this pod what it is at: run in a worker's container, with the worker's folder as its argument.
+"""Prints what each process of this pod is doing. Runs in a worker's container; the argument is the worker's folder.
 
-Programs of Python that have cubeloom in them write the frames of their threads to their log when they get signal 16, and say so by
-a lock on the byte of work/.cubeloom-answers that has their number. They are asked. Of the others the kernel tells of each thread its
-name, its state, and where it waits. The first line says how many were asked.
+Python programs that import cubeloom write the frames of their threads to their log on signal 16. They declare this
+by a lock on the byte at their pid in work/.cubeloom-answers, and get the signal. For other processes it prints each
+thread's name, its state, and its wait channel from /proc. The first line is the number of signalled processes.
 """
 
 import fcntl
@@ -14,7 +14,7 @@ import sys
 ASKED = 16
 PROCESSES = 16
 THREADS = 64
-# struct flock: type, whence, start, length, process.
+# struct flock: type, whence, start, length, pid.
 PLACE = "hhqqi0q"
 
 
@@ -23,7 +23,7 @@ def main(folder):
     asked, texts = 0, []
     for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
         name = called(pid)
-        # The pod's own pause, and this program.
+        # Skip the pod's pause process and this program.
         if pid == os.getpid() or name in ("", "pause") or len(texts) == PROCESSES:
             continue
         text = "process %d: %s\n" % (pid, name)
@@ -48,7 +48,7 @@ def read(path):
 
 
 def called(pid):
-    """A process is called by its program: its arguments may be secrets."""
+    """The program's name only: arguments may be secrets."""
     word = (read("/proc/%d/cmdline" % pid).split("\0")[0].split() or [""])[0]
     return os.path.basename(word)
 

@@ -1,7 +1,8 @@
-//! What the workers of an attempt are at: a command in their own containers looks (`pods/exec`), as their project's account.
+//! Stack traces of an attempt's workers, collected by a command in their containers (`pods/exec`) with their
+//! project's account.
 //!
-//! It asks the programs that say that they answer, as on this machine, and these write to their log, which is followed. Without
-//! `python3` in the image, and without the right, nothing is known, and that is said.
+//! Like on the local machine, it signals programs that support it, which write to their log; the log is
+//! followed. Without `python3` in the image, or without the right, it reports that there are no traces.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,23 +22,24 @@ use crate::cluster::Cluster;
 use crate::folders::LOG;
 use crate::pods::{PodState, PodView};
 
-/// The program that looks.
+/// The collector script.
 const PROGRAM: &str = include_str!("stacks.py");
-/// The folder of a worker in its pod.
+/// A worker's folder in its pod.
 const ROOT: &str = "/cubeloom";
-/// Workers of an attempt that are looked at, and how many at once.
+/// Maximum number of workers per attempt, and of concurrent ones.
 const WORKERS: usize = 64;
 const AT_ONCE: usize = 8;
-/// How long it may take to look at one worker. Whoever asks waits for 45 seconds, and has nothing then.
+/// Timeout per worker. The caller waits for 45 seconds, and gets nothing after that.
 const LIMIT: Duration = Duration::from_secs(5);
-/// How long an answer may take to come by the log, and how long that must have been silent to have come.
+/// How long to wait for output in the log, and how long the log must be silent to be complete.
 const PATIENCE: Duration = Duration::from_secs(2);
 const SILENCE: Duration = Duration::from_millis(300);
 const STEP: Duration = Duration::from_millis(50);
-/// How much is kept of one worker, in bytes.
+/// Maximum output per worker, in bytes.
 const KEPT: usize = 32 << 10;
 
-/// Looks at all workers. Each of which something is known has its part: what cannot be told of it is said there.
+/// Collects the traces of all workers. Each known worker has an entry; if its trace is unavailable, the entry
+/// says why.
 pub async fn take(cluster: &Arc<Cluster>, key: &AttemptKey) -> Vec<WorkerStack> {
     let Some((namespace, seen)) = cluster.board.find(&key.object_name()) else { return Vec::new() };
     let pods: Vec<PodView> = seen.live_pods().take(WORKERS).cloned().collect();
@@ -52,7 +54,7 @@ pub async fn take(cluster: &Arc<Cluster>, key: &AttemptKey) -> Vec<WorkerStack> 
     stream::iter(pods).map(look).buffered(AT_ONCE).collect().await
 }
 
-/// One worker; a sentence in place of what cannot be known.
+/// The trace of one worker, or a sentence why there is none.
 async fn look_at(cluster: &Cluster, api: &Api<Pod>, pod: &PodView, log: PathBuf) -> String {
     let unknown = |why: &str| format!("nothing is known of it: {why}\n");
     if !matches!(pod.state, PodState::Running { .. }) {
@@ -77,7 +79,8 @@ async fn look_at(cluster: &Cluster, api: &Api<Pod>, pod: &PodView, log: PathBuf)
     cut(format!("{processes}{answers}{silent}"))
 }
 
-/// How many processes were asked, and what is said of each, in the words of [`PROGRAM`]; else what is wrong with them.
+/// Parses the output of [`PROGRAM`]: the number of signalled processes, and the text about all. An error says
+/// what is wrong.
 fn understood(said: &str) -> Result<(u32, &str), String> {
     let (first, processes) = said.split_once('\n').unwrap_or((said, ""));
     let asked =
@@ -88,7 +91,7 @@ fn understood(said: &str) -> Result<(u32, &str), String> {
     Ok((asked, processes))
 }
 
-/// What the program says.
+/// Runs the script, and returns its output.
 async fn run(cluster: &Cluster, api: &Api<Pod>, pod: &PodView) -> Result<String, String> {
     let container = pod.containers.last().ok_or("it has no container")?;
     let params = AttachParams::default().container(container).stdin(false);
@@ -108,7 +111,7 @@ async fn run(cluster: &Cluster, api: &Api<Pod>, pod: &PodView) -> Result<String,
     Ok(said)
 }
 
-/// What comes of a stream, as much as is kept. The rest is read, too: who writes would wait otherwise.
+/// Reads a stream up to the limit. Reads the rest too: the writer would block otherwise.
 async fn text(mut stream: impl AsyncRead + Unpin) -> String {
     let (mut kept, mut piece) = (Vec::new(), vec![0; 4096]);
     while let Ok(count @ 1..) = stream.read(&mut piece).await {
@@ -118,7 +121,7 @@ async fn text(mut stream: impl AsyncRead + Unpin) -> String {
     String::from_utf8_lossy(&kept).into_owned()
 }
 
-/// What came into a worker's log since it was as long as `from`, once nothing more comes.
+/// What was added to a worker's log beyond the length `from`, once it is silent.
 async fn answered(log: &Path, from: u64, until: Instant) -> String {
     let until = until.min(Instant::now() + PATIENCE);
     let (mut silent, mut now) = (Duration::ZERO, from);
@@ -136,7 +139,7 @@ fn length(log: &Path) -> u64 {
     logs::len(log).unwrap_or_default()
 }
 
-/// The beginning of a text, up to the end of a line.
+/// Truncates a text at the end of a line.
 fn cut(mut text: String) -> String {
     if text.len() > KEPT {
         text.truncate(text.floor_char_boundary(KEPT));
@@ -153,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// A program that says that it answers, as those that import `cubeloom` do, and then waits.
+    /// A program that supports the signal, as programs that import `cubeloom` do, and then waits.
     const ANSWERS: &str = "import faulthandler, fcntl, os, sys, time\n\
         faulthandler.register(16, file=2, all_threads=True, chain=False)\n\
         file = open(sys.argv[1], 'wb')\n\
@@ -164,7 +167,7 @@ mod tests {
 
     fn said(folder: &Path) -> String {
         let mut asked = Command::new("python3").arg("-c").arg(PROGRAM).arg(folder).output().unwrap();
-        // Everything of this machine is looked at here, as it is one container.
+        // The test sees all processes of this machine, as if it were one container.
         asked.stdout.truncate(KEPT);
         String::from_utf8_lossy(&asked.stdout).into_owned()
     }
@@ -189,7 +192,7 @@ mod tests {
             sleep(STEP).await;
         }
         let from = length(&log);
-        // A lock that it does not hold is no answer.
+        // A lock of another process is no consent.
         let pid = i32::try_from(program.id()).unwrap();
         let asks = |pid: i32| {
             let made = format!(

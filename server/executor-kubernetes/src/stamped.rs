@@ -1,4 +1,4 @@
-//! Log lines as the kubelet sends them with `timestamps=true`: each begins with the moment at which it was begun. Pure.
+//! Log lines from the kubelet with `timestamps=true`: each starts with the time at which it began. Pure.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,29 +6,29 @@ use std::str::FromStr;
 use cubeloom_domain::Timestamp;
 use jiff::{RoundMode, TimestampRound, Unit};
 
-/// No moment is longer than this, with its space.
+/// Maximum length of a timestamp, including its space.
 const LONGEST: usize = 40;
-/// As much of the kubelet's own words is kept.
+/// Maximum retained length of the kubelet's own messages.
 const LONGEST_SAID: usize = 1000;
 
-/// A place in a container's log that can be found again in another reading of it: the present line's moment, and how many
-/// of its bytes came before. A line may be as long as the log: programs that draw on a terminal end none.
+/// A position in a container's log that another read can find: the current line's timestamp, and the number
+/// of its bytes so far. A line may be as long as the log: programs that draw on a terminal end none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// To the nanosecond, as container runtimes write it: it is what tells lines from each other.
+    /// With nanoseconds, as container runtimes write it: it identifies the line.
     pub at: jiff::Timestamp,
-    /// In bytes, its newline among them.
+    /// In bytes, including its newline.
     pub within: u64,
 }
 
 impl Place {
-    /// When the line was begun.
+    /// When the line began.
     pub fn moment(&self) -> Timestamp {
         Timestamp(self.at.as_microsecond())
     }
 
-    /// The whole second in which the line was begun: requests for logs know no parts of seconds, and what rounds them up
-    /// would leave the line out.
+    /// The full second in which the line began. Log requests accept only full seconds, and rounding up would
+    /// skip the line.
     pub fn second(&self) -> jiff::Timestamp {
         self.at.round(TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Floor)).unwrap_or(self.at)
     }
@@ -49,27 +49,27 @@ impl FromStr for Place {
     }
 }
 
-/// Takes moments off the beginnings of lines, in whatever pieces they come.
+/// Strips the timestamps from lines that arrive in arbitrary chunks.
 #[derive(Debug, Default)]
 pub struct Stamped {
-    /// What was read before, and is left out.
+    /// The position up to which to skip.
     known: Option<Place>,
-    /// How far this reading has come; `None` before its first line.
+    /// The current position; `None` before the first line.
     pub place: Option<Place>,
-    /// Which part of a line it is in.
+    /// The part of a line that it is in.
     part: Part,
-    /// The kubelet's own words, which have no moment.
+    /// The kubelet's own message, which has no timestamp.
     said: Vec<u8>,
 }
 
 #[derive(Debug)]
 enum Part {
-    /// In its moment, of which this much is here.
+    /// In the timestamp; contains the bytes so far.
     Moment(Vec<u8>),
-    /// In its text, of which this many bytes are left out still.
+    /// In the text; contains the number of bytes to skip.
     Text(u64),
-    /// In text without a moment. No program wrote it as a line: it is the kubelet's own, or the end of a line that was
-    /// begun before what was asked for.
+    /// In text without a timestamp. No program wrote it as a line: it is the kubelet's message, or the rest
+    /// of a line from before the requested time.
     Words,
 }
 
@@ -80,18 +80,18 @@ impl Default for Part {
 }
 
 impl Stamped {
-    /// Leaves out what was written up to `known`.
+    /// Skips everything up to `known`.
     pub fn after(known: Option<Place>) -> Self {
         Self { known, ..Self::default() }
     }
 
-    /// What the kubelet says in the place of the log, when it has sent none of it.
+    /// The kubelet's message, when it sent no log at all.
     pub fn instead(&self) -> Option<String> {
         let instead = self.place.is_none() && !self.said.is_empty();
         instead.then(|| String::from_utf8_lossy(&self.said).trim_end().to_owned())
     }
 
-    /// The text of the next piece, without the moments.
+    /// The text of the next chunk, without timestamps.
     pub fn push(&mut self, mut bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len());
         while !bytes.is_empty() {
@@ -131,7 +131,7 @@ impl Stamped {
         out
     }
 
-    /// What follows `head`, which is a moment and a space, or text that is none.
+    /// The part after `head`, which is a timestamp and a space, or text without one.
     fn begun(&mut self, head: &[u8]) -> Part {
         let text = head.strip_suffix(b" ").and_then(|text| std::str::from_utf8(text).ok());
         let Some(at) = text.and_then(|text| text.parse::<jiff::Timestamp>().ok()) else {
@@ -152,7 +152,7 @@ impl Stamped {
     }
 }
 
-/// Behind the newline, or all of it.
+/// The offset after the newline, or the length.
 fn end_of_line(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1)
 }
@@ -197,7 +197,7 @@ mod tests {
         let mut stamped = Stamped::default();
         assert_eq!(stamped.push(text.as_bytes()), b"");
         assert_eq!(stamped.instead().as_deref(), Some(text));
-        // The end of a line that was begun earlier than the reading.
+        // The rest of a line that began before this read.
         let mut stamped = Stamped::default();
         assert_eq!(stamped.push(b"of an earlier line\n2026-11-22T03:00:01.5Z next\n"), b"next\n");
         assert_eq!(stamped.instead(), None);
@@ -207,7 +207,7 @@ mod tests {
     fn a_reading_that_broke_off_anywhere_goes_on_where_it_was() {
         let text = LOG.as_bytes();
         for broken in 0..text.len() {
-            // The kubelet may begin with the end of the line before the one that is known.
+            // The kubelet may start with the rest of the line before the known one.
             for before in ["", "earlier\n"] {
                 let mut first = Stamped::default();
                 let mut out = first.push(&text[..broken]);

@@ -1,4 +1,4 @@
-//! Keeps how a cluster is: whether it answers, since when not, and how often it did not lately.
+//! Connection state of a cluster: whether it responds, since when not, and how often it failed recently.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,12 +9,11 @@ use cubeloom_domain::{Clock, Timestamp};
 
 use crate::error::Refused;
 
-/// What is lately.
+/// The time that counts as recent.
 const LATELY: Duration = Duration::from_secs(600);
-/// How many refusals are counted.
+/// Maximum number of refusals counted.
 const COUNTED: usize = 1000;
 
-/// Keeps how a cluster is.
 pub struct Watched {
     clock: Arc<dyn Clock>,
     name: String,
@@ -23,14 +22,13 @@ pub struct Watched {
 
 struct State {
     present: Standing,
-    /// When it refused something, the latest at the end.
+    /// Times of refusals, the latest last.
     refusals: VecDeque<Timestamp>,
-    /// What the last was.
+    /// The last refusal.
     last: String,
 }
 
 impl Watched {
-    /// Of the cluster of this name.
     pub fn new(name: &str, clock: Arc<dyn Clock>) -> Self {
         let state = State { present: Standing::Unknown, refusals: VecDeque::new(), last: String::new() };
         Self { clock, name: name.to_owned(), state: Mutex::new(state) }
@@ -40,12 +38,11 @@ impl Watched {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How it is now.
     pub fn now(&self) -> Standing {
         self.lock().present.clone()
     }
 
-    /// What it refused lately.
+    /// Recent refusals.
     pub fn refusals(&self) -> Option<Refusals> {
         let state = self.lock();
         let now = self.clock.now();
@@ -53,7 +50,7 @@ impl Watched {
         (count > 0).then(|| Refusals { count, why: state.last.clone() })
     }
 
-    /// It answered something.
+    /// Records a response.
     pub fn answered(&self) {
         let mut state = self.lock();
         if state.present != Standing::Connected {
@@ -62,7 +59,7 @@ impl Watched {
         }
     }
 
-    /// What was asked of it was refused. A refusal of one thing is an answer.
+    /// Records a failed request. A refusal of one operation is still a response.
     pub fn failed(&self, what: &str, refused: &Refused) {
         let why = format!("{what}: {}", refused.message());
         let now = self.clock.now();

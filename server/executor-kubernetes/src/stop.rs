@@ -1,5 +1,5 @@
-//! Stopping: the cause is written on the job's objects first, so that it outlives the server; then they, and the pods, are
-//! deleted.
+//! Stops jobs: first records the cause on the job's objects, so that it survives the server, then deletes
+//! them and the pods.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::roots::{RootView, STOP};
 use crate::submit::secrets_of;
 use crate::suspend;
 
-/// The stop that an earlier server wrote on an object.
+/// The stop that an earlier server recorded on an object.
 #[must_use]
 pub fn written(root: &RootView) -> Option<Stop> {
     let (cause, grace) = root.stop.as_deref()?.split_once(' ')?;
@@ -35,7 +35,7 @@ pub fn written(root: &RootView) -> Option<Stop> {
     Some(Stop { cause, grace: Duration::from_millis(grace.parse().ok()?) })
 }
 
-/// How an attempt ends that is stopped.
+/// The outcome of a stopped attempt.
 #[must_use]
 pub fn outcome(cause: StopCause) -> Outcome {
     match cause {
@@ -49,7 +49,7 @@ pub fn outcome(cause: StopCause) -> Outcome {
     }
 }
 
-/// Writes why a job is stopped on its objects.
+/// Records on a job's objects why it is stopped.
 pub async fn write(cluster: &Cluster, job: &Names, stop: Stop) {
     let cause = match stop.cause {
         StopCause::Cancelled => "cancelled",
@@ -67,7 +67,7 @@ pub async fn write(cluster: &Cluster, job: &Names, stop: Stop) {
     }
 }
 
-/// Deletes a job's objects. They go when their pods have, a pod that stands for its job after `grace`.
+/// Deletes a job's objects. They go after their pods; a bare pod after `grace`.
 pub async fn remove(cluster: &Cluster, job: &Names, grace: Duration) {
     for root in &job.roots {
         let api = api(cluster, job, root).await;
@@ -83,12 +83,12 @@ pub async fn remove(cluster: &Cluster, job: &Names, grace: Duration) {
     }
 }
 
-/// Whole seconds, one at least: with none the API server forgets a pod that may still run.
+/// Whole seconds, at least one: with zero, the API server forgets a pod that may still run.
 fn seconds(grace: Duration) -> u32 {
     u32::try_from(grace.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1)
 }
 
-/// Whether none of a job's objects is there any more.
+/// Whether all objects of a job are gone.
 pub async fn is_gone(cluster: &Cluster, job: &Names) -> bool {
     for root in &job.roots {
         let api = api(cluster, job, root).await;
@@ -99,7 +99,7 @@ pub async fn is_gone(cluster: &Cluster, job: &Names) -> bool {
     true
 }
 
-/// Deletes the Secret of a job that has ended.
+/// Deletes the Secret of an ended job.
 pub async fn forget_secrets(cluster: &Cluster, names: &Names, job: &Job) {
     for name in secrets_of(job) {
         let api: Api<Secret> = Api::namespaced(cluster.client().await, &names.namespace);
@@ -108,12 +108,12 @@ pub async fn forget_secrets(cluster: &Cluster, names: &Names, job: &Job) {
     }
 }
 
-/// Deletes a pod: it is told, and ended after `grace`.
+/// Deletes a pod: it gets SIGTERM, and SIGKILL after `grace`.
 pub async fn pod(cluster: &Cluster, namespace: &str, pod: &PodView, grace: Duration) {
     delete(cluster, namespace, pod, seconds(grace)).await;
 }
 
-/// Takes a pod off the cluster's list whose node does not answer: until then nothing that it belongs to can go.
+/// Force-deletes a pod on an unreachable node: its owners cannot go before it.
 pub async fn strike(cluster: &Cluster, namespace: &str, pod: &PodView) {
     delete(cluster, namespace, pod, 0).await;
 }
@@ -122,7 +122,7 @@ async fn delete(cluster: &Cluster, namespace: &str, pod: &PodView, seconds: u32)
     let api: Api<Pod> = Api::namespaced(cluster.client().await, namespace);
     let params = DeleteParams {
         grace_period_seconds: Some(seconds),
-        // Another of the same name is another worker.
+        // Another pod of the same name is another worker.
         preconditions: Some(Preconditions { uid: Some(pod.uid.clone()), resource_version: None }),
         ..DeleteParams::default()
     };
@@ -133,7 +133,7 @@ async fn api(cluster: &Cluster, job: &Names, root: &Named) -> Api<DynamicObject>
     Api::namespaced_with(cluster.client().await, &job.namespace, &root.resource())
 }
 
-/// Until the cluster answers: what is not there need not be stopped, and what is refused for good is said.
+/// Retries until the cluster responds. A missing object needs no stop; a permanent refusal is logged.
 async fn patiently<T, F>(cluster: &Cluster, request: impl Fn() -> F)
 where
     F: Future<Output = Result<T, kube::Error>>,

@@ -1,9 +1,9 @@
-//! Gives a job's objects to the cluster: its own object last. Every step may be done again: what is there already stays, so
-//! that a job that an earlier server began to submit is taken up.
+//! Submits a job's manifests, its own object last. Every step is idempotent: existing objects stay, so a job
+//! that an earlier server began to submit is adopted.
 //!
-//! The cluster removes what belongs to a job together with its object, by owner references. A Secret has its own from the
-//! beginning, to the job's ConfigMap, which gets its one to the job's object afterwards: a change of the Secret would be
-//! answered with its values, and this server is not to see those of others.
+//! Owner references make the cluster remove a job's other objects together with the job's own. A Secret is
+//! owned by the job's ConfigMap from the start, and the ConfigMap later by the job's object. Patching the
+//! Secret instead would return its values, and this server must not see those of others.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ use crate::cluster::Cluster;
 use crate::error::{Refused, pause};
 use crate::objects::{Named, Packed};
 
-/// Who applies objects, as the API server notes it.
+/// The field manager of applied objects.
 pub const MANAGER: &str = "cubeloom";
 
 const CONFIG_MAP: &str = "ConfigMap";
@@ -30,60 +30,53 @@ fn has_secret(job: &Job) -> bool {
     !job.secrets.is_empty() || job.workers() > 1
 }
 
-/// The names of a job's Secrets.
 pub fn secrets_of(job: &Job) -> impl Iterator<Item = String> {
     let name = job.key.object_name();
     let pull = job.registry.as_ref().map(|_| pull_secret(&name));
     has_secret(job).then_some(name).into_iter().chain(pull)
 }
 
-/// What only a job's workers may know, and what is needed to start them.
+/// Confidential values for a job's workers, and credentials to start them.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
-    /// The values of its secrets.
     pub secrets: BTreeMap<String, String>,
-    /// The account that its image is pulled with.
+    /// Image pull credentials.
     pub login: Option<Login>,
 }
 
-/// What is sent to the cluster.
+/// Data to submit.
 pub struct Parcel {
-    /// The objects, in the order in which they are made; the last is the job.
+    /// The manifests in creation order; the job is the last.
     pub objects: Vec<Packed>,
-    /// What the job is given.
     pub given: Given,
 }
 
-/// A job on its way to the cluster.
+/// A job being submitted.
 pub struct Submitting<'a> {
-    /// Where to.
     pub cluster: &'a Cluster,
-    /// The namespace there.
     pub namespace: &'a str,
-    /// Job.
     pub job: &'a Job,
-    /// What its Secret is called.
+    /// Name of its Secret.
     pub name: &'a str,
-    /// Its objects.
     pub parcel: &'a Parcel,
-    /// Hears why the cluster does not take it yet.
+    /// Receives the reason while the cluster refuses it for now.
     pub say: &'a (dyn Fn(String) + Sync),
-    /// Whether it is wanted no more.
+    /// Whether the job was stopped meanwhile.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// How a submission ended.
+/// Result of a submission.
 pub enum Submitted {
-    /// All objects are there.
+    /// All objects exist.
     Done,
-    /// It is wanted no more. Some objects may be there.
+    /// It was stopped. Some objects may exist.
     Stopped,
-    /// The cluster does not take it: a sentence.
+    /// The cluster refused it, for this reason.
     Refused(String),
 }
 
 impl Submitting<'_> {
-    /// Submits, however long the cluster is away.
+    /// Submits, however long the cluster is unreachable.
     pub async fn run(&self) -> Submitted {
         match self.steps().await {
             Ok(()) => Submitted::Done,
@@ -119,7 +112,7 @@ impl Submitting<'_> {
         Ok(())
     }
 
-    /// Tries again what may succeed later, and says so.
+    /// Retries temporary failures, and reports them.
     async fn patiently<T, F>(&self, step: impl Fn() -> F) -> Result<T, Option<String>>
     where
         F: Future<Output = Result<T, Refused>>,
@@ -155,7 +148,7 @@ impl Submitting<'_> {
         Api::namespaced_with(self.cluster.client().await, self.namespace, &named.resource())
     }
 
-    /// Makes an object, or makes it so, and returns its uid.
+    /// Creates or updates an object, and returns its uid.
     async fn apply(&self, object: &Packed) -> Result<Option<String>, Refused> {
         let params = PatchParams::apply(MANAGER).force();
         let api = self.api(&object.named).await;
@@ -164,14 +157,14 @@ impl Submitting<'_> {
         self.cluster.ask("submitting", sent).await.map(|there| there.metadata.uid)
     }
 
-    /// Makes an object, and tells its uid. One that is there stays as it is: webhooks refuse jobs that change, be it only
-    /// back to what was asked for.
+    /// Creates an object, and returns its uid. An existing one stays unchanged: webhooks refuse changes of
+    /// jobs, even back to the requested state.
     async fn create(&self, object: &Packed) -> Result<Option<String>, Refused> {
         match self.post(object).await {
             Err(Refused::Exists) => {
                 let api = self.api(&object.named).await;
                 let there = self.cluster.ask("submitting", api.get_metadata(&object.named.name)).await;
-                // It has gone in between: it is made again.
+                // It was deleted in between: create it again.
                 there.map(|there| there.metadata.uid).map_err(|refused| match refused {
                     Refused::NotFound => Refused::Busy("it has just been removed".into()),
                     refused => refused,
@@ -181,7 +174,7 @@ impl Submitting<'_> {
         }
     }
 
-    /// Makes a Secret. One that is there stays, unread: the token in it is known to the workers that run.
+    /// Creates a Secret. An existing one stays, unread: running workers know its token.
     async fn keep(&self, secret: &Packed) -> Result<(), Refused> {
         match self.post(secret).await {
             Err(Refused::Exists) => Ok(()),
@@ -200,20 +193,20 @@ impl Submitting<'_> {
         self.cluster.ask("submitting", sent).await
     }
 
-    /// The cluster removes what a job needs together with its own object.
+    /// Sets the owner, so that the cluster removes an object together with the job's.
     async fn own(&self, named: &Named, owners: &[Value]) -> Result<(), Refused> {
         let patch = json!({"metadata": {"ownerReferences": owners}});
         let api = self.api(named).await;
         let params = PatchParams::default();
         let patch = Patch::Merge(&patch);
         match self.cluster.ask("submitting", api.patch(&named.name, &params, &patch)).await {
-            // The job ended, and somebody removed it, before this came.
+            // The job ended, and its objects were deleted, before this request.
             Err(Refused::NotFound) => Ok(()),
             owned => owned.map(drop),
         }
     }
 
-    /// What the job's workers may know and nobody else.
+    /// The Secret for the job's workers.
     fn secret(&self, owner: Option<&Value>) -> Result<Option<Packed>, Option<String>> {
         if !has_secret(self.job) {
             return Ok(None);
@@ -223,10 +216,11 @@ impl Submitting<'_> {
         Ok(Some(self.secret_of("Opaque", self.name, owner, &json!(data))))
     }
 
-    /// What its image is pulled with.
+    /// The image pull Secret.
     fn pull_secret(&self, owner: Option<&Value>) -> Option<Packed> {
         let (host, login) = (self.job.registry.as_deref()?, self.parcel.given.login.as_ref()?);
-        // What Docker Hub is called in such a file: https://kubernetes.io/docs/concepts/containers/images/#config-json
+        // The name of Docker Hub in such a file:
+        // https://kubernetes.io/docs/concepts/containers/images/#config-json
         let host = if host == DOCKER_HUB { "https://index.docker.io/v1/" } else { host };
         let account = json!({"username": login.user, "password": login.password});
         let file = json!({"auths": {host: account}}).to_string();
@@ -234,7 +228,7 @@ impl Submitting<'_> {
         Some(self.secret_of("kubernetes.io/dockerconfigjson", &pull_secret(self.name), owner, &data))
     }
 
-    /// A ConfigMap without files, which the job's Secrets belong to.
+    /// A ConfigMap without files, which owns the job's Secrets.
     fn anchor(&self) -> Packed {
         Packed::of(&json!({"apiVersion": "v1", "kind": CONFIG_MAP, "metadata": self.metadata(self.name)}))
     }

@@ -1,4 +1,4 @@
-//! What a cluster offers to jobs, and what is missing: the check page's data. Everything is asked anew.
+//! What a cluster offers to jobs, and what is missing, for the check page. Always queries the cluster.
 
 use cubeloom_domain::clusters::{Finding, Subject, Survey};
 use cubeloom_domain::kubernetes::KubernetesFacts;
@@ -17,7 +17,7 @@ fn finding(subject: Subject, name: impl Into<String>, found: bool, detail: Optio
     Finding { subject, name: name.into(), found, detail }
 }
 
-/// Programs whose version an image's tag tells: a part of the image's name, and what they serve.
+/// Programs whose image tag is their version: a part of the image's name, and the program's name.
 const PROGRAMS: [(&str, &str); 9] = [
     ("training-operator", "training-operator"),
     ("mpi-operator", "mpi-operator"),
@@ -30,58 +30,58 @@ const PROGRAMS: [(&str, &str); 9] = [
     ("kai-scheduler/scheduler", "kai-scheduler"),
 ];
 
-/// What an executor does with the objects that jobs become.
+/// Verbs that the executor uses on jobs' objects.
 const ON_JOBS: &[&str] = &["create", "get", "list", "watch", "patch", "delete"];
 
-/// What it does in a namespace of jobs, as verbs on resources. `deploy/chart` gives these rights and no others. Secrets are
-/// made and removed, never read: an answer to `patch` would have their values.
+/// Verbs on resources that it uses in a job namespace. `deploy/chart` grants exactly these. Secrets are
+/// created and deleted, never read: the response to `patch` would contain their values.
 const RIGHTS: [(&str, &str, &[&str]); 12] = [
     ("batch", "jobs", ON_JOBS),
     ("", "pods", ON_JOBS),
     ("", "pods/log", &["get"]),
-    // Terminals: clusters before 1.35 ask for the first, those since for both.
+    // Terminals: clusters before 1.35 require the first verb, later ones both.
     ("", "pods/attach", &["get", "create"]),
     ("", "secrets", &["create", "delete"]),
     ("", "configmaps", &["create", "patch"]),
     ("", "services", &["create", "patch"]),
     ("", "events", &["list", "watch"]),
-    // What its pods use, where the cluster measures it.
+    // Pod usage, if the cluster measures it.
     ("metrics.k8s.io", "pods", &["list"]),
-    // What this page looks at.
+    // For this page itself.
     ("", "namespaces", &["get"]),
     ("", "serviceaccounts", &["get"]),
     ("", "persistentvolumeclaims", &["get"]),
 ];
 
-/// What it does there to give workers that run more memory. Without it they go on with what they began with.
+/// Rights to give running workers more memory. Without them workers keep their initial memory.
 pub const RESIZING: [(&str, &str, &[&str]); 1] = [("", "pods/resize", &["patch"])];
 
-/// What it does there to look what workers of a job that hangs are at: clusters before 1.35 ask for the first, those since for both.
-/// Without it that is not known.
+/// Rights to collect stack traces of a hung job's workers: clusters before 1.35 require the first verb, later
+/// ones both. Without them there are no traces.
 const LOOKING: [(&str, &str, &[&str]); 1] = [("", "pods/exec", &["get", "create"])];
 
-/// What it does there where Volcano is: jobs are suspended by commands.
+/// With Volcano: commands suspend jobs.
 const WITH_VOLCANO: [(&str, &str, &[&str]); 1] = [("bus.volcano.sh", "commands", &["create"])];
 
-/// What it does with the whole cluster: of nodes that it cannot see it does not know whether a job fits.
+/// Cluster-wide rights: whether a job fits is unknown for nodes that the server cannot see.
 const OF_THE_CLUSTER: [(&str, &str, &[&str]); 1] = [("", "nodes", &["list", "watch"])];
 
-/// And to tell what they use, where the cluster measures it.
+/// Rights to read node usage, if the cluster measures it.
 const MEASURED: [(&str, &str, &[&str]); 1] = [("metrics.k8s.io", "nodes", &["list"])];
 
-/// And what it does with those that are set aside. Without it only its own pods are kept off.
+/// Rights to cordon nodes. Without them the server keeps only its own pods off.
 const CORDONING: [(&str, &str, &[&str]); 1] = [("", "nodes", &["get", "patch"])];
 
-/// And what it does to know what pods of others take of them. Without it only jobs count.
+/// Rights to see other users' pods on the nodes. Without them only jobs count.
 pub const OF_OTHERS: [(&str, &str, &[&str]); 1] = [("", "pods", &["list", "watch"])];
 
-/// The same where Volcano is: its queues are kept like the quotas, and go when nothing is in them.
+/// Cluster-wide rights with Volcano: queues follow the quotas, and are removed once empty.
 const QUEUES_OF_THE_CLUSTER: [(&str, &str, &[&str]); 2] = [
     ("scheduling.volcano.sh", "queues", &["list", "create", "patch", "delete"]),
     ("scheduling.volcano.sh", "podgroups", &["list"]),
 ];
 
-/// Looks at the cluster as a project sees it.
+/// Checks the cluster as a project sees it.
 pub async fn survey(cluster: &Cluster, project: &str) -> Survey {
     let client = cluster.client().await;
     let version = match cluster.ask("asking its version", client.apiserver_version()).await {
@@ -109,7 +109,7 @@ pub async fn survey(cluster: &Cluster, project: &str) -> Survey {
     Survey { version: Some(version), error: None, findings, refusals: cluster.standing.refusals() }
 }
 
-/// The versions of programs that run there, where deployments may be listed.
+/// Versions of installed programs, if deployments may be listed.
 async fn programs(cluster: &Cluster) -> Vec<Finding> {
     let api: Api<Deployment> = Api::all(cluster.client().await);
     let params = ListParams::default();
@@ -127,7 +127,7 @@ async fn programs(cluster: &Cluster) -> Vec<Finding> {
     found.map(|(name, version)| finding(Subject::Program, *name, true, Some(version))).collect()
 }
 
-/// What a project must have in its namespace.
+/// What a project needs in its namespace.
 async fn belongings(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
     let client = cluster.client().await;
     let namespaces: Api<Namespace> = Api::all(client.clone());
@@ -158,7 +158,7 @@ async fn belongings(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> 
     findings
 }
 
-/// What the server may do in a project's namespace, and with the whole cluster.
+/// The server's rights in a project's namespace and in the whole cluster.
 async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
     let jobs = facts.kinds.keys().filter_map(|kind| {
         let (resource, group) = kind.split_once('/')?.0.split_once('.')?;
@@ -190,14 +190,14 @@ async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
     findings
 }
 
-/// Whether a kind is one that jobs become: operators name theirs so, but for Spark's and frameworkcontroller's. A schedule is ours to keep, so no job
-/// becomes a `cronjob` of Volcano or Ray.
+/// Whether jobs are lowered to this kind. Operators' kinds end in `job`, except Spark's and
+/// frameworkcontroller's. Cubeloom runs schedules itself, so no job becomes a `cronjob` of Volcano or Ray.
 fn is_job(resource: &str) -> bool {
     (resource.ends_with("jobs") && !resource.ends_with("cronjobs"))
         || matches!(resource, "sparkapplications" | "frameworks")
 }
 
-/// Whether the server may do all of this in a namespace, or with the whole cluster.
+/// Whether the server has all of these rights in a namespace, or in the whole cluster.
 pub async fn may_all(cluster: &Cluster, namespace: &str, rights: &[(&str, &str, &[&str])]) -> bool {
     for (group, resource, verbs) in rights {
         for verb in *verbs {

@@ -1,5 +1,5 @@
-//! Suspending: each operator's own way of taking a job's pods away, so that what they held is free, and of starting them
-//! again. That a job is suspended stands on its object alone, so it outlives the server.
+//! Suspends jobs by each operator's own way, which removes the pods and frees their resources, and resumes
+//! them. Only the job's object records the suspension, so it survives the server.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,23 +20,23 @@ use crate::objects::resource;
 use crate::roots::RootView;
 use crate::submit::MANAGER;
 
-/// What says that Kueue, not a person, decides when a job is suspended.
+/// The label of jobs whose suspension Kueue decides, not a user.
 const KUEUE: &str = "kueue.x-k8s.io/queue-name";
 
-/// The finalizer that keeps the pod of a suspended job on the cluster's list after it has ended: a Pod has nothing else that says
-/// so, and would be gone.
+/// Finalizer that keeps the pod of a suspended job listed after it has ended: a Pod has no suspend field and
+/// would be gone.
 const KEPT: &str = "cubeloom/suspended";
 
-/// How a kind of object is suspended.
+/// How to suspend a kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// By `spec.suspend`.
     Spec,
     /// By `spec.runPolicy.suspend`.
     RunPolicy,
-    /// By an object of its own, a command to Volcano.
+    /// By a separate command object for Volcano.
     Command,
-    /// By the end of the pod, which is made again later.
+    /// By ending the pod, which is recreated later.
     Again,
 }
 
@@ -52,7 +52,7 @@ fn way(resource: &ApiResource) -> Option<Way> {
     }
 }
 
-/// Whether an object is suspended, or is to be; `None` where people cannot suspend it.
+/// Whether an object is suspended or being suspended; `None` if users cannot suspend it.
 #[must_use]
 pub fn is_suspended(resource: &ApiResource, object: &DynamicObject) -> Option<bool> {
     if object.metadata.labels.as_ref().is_some_and(|labels| labels.contains_key(KUEUE)) {
@@ -69,13 +69,13 @@ pub fn is_suspended(resource: &ApiResource, object: &DynamicObject) -> Option<bo
     })
 }
 
-/// Whether a pod stays on the cluster's list because its job is suspended.
+/// Whether a pod stays listed because its job is suspended.
 #[must_use]
 pub fn is_kept(meta: &ObjectMeta) -> bool {
     meta.finalizers.iter().flatten().any(|name| name == KEPT)
 }
 
-/// Whether a job is suspended; `None` where it cannot be. It is when one of its objects is.
+/// Whether any object of a job is suspended; `None` if the job cannot be suspended.
 #[must_use]
 pub fn of_job(seen: &Seen) -> Option<bool> {
     let roots = seen.roots.values().filter(|root| !root.gone || root.is_made_again());
@@ -83,7 +83,7 @@ pub fn of_job(seen: &Seen) -> Option<bool> {
     roots.filter(|roots| !roots.is_empty()).map(|roots| roots.contains(&true))
 }
 
-/// Suspends a job, or lets it go on.
+/// Suspends or resumes a job.
 ///
 /// # Errors
 /// A sentence why not.
@@ -116,7 +116,7 @@ async fn one(cluster: &Cluster, namespace: &str, root: &RootView, suspend: bool)
     cluster.ask("suspending", api.patch(&root.name, &params, &patch)).await.map(|_| ())
 }
 
-/// Ends a pod that stays on the list.
+/// Ends a pod that stays listed.
 async fn keep(api: &Api<DynamicObject>, root: &RootView) -> kube::Result<()> {
     mark(api, &root.name, true).await?;
     let its = Preconditions { uid: Some(root.uid.clone()), resource_version: None };
@@ -124,10 +124,7 @@ async fn keep(api: &Api<DynamicObject>, root: &RootView) -> kube::Result<()> {
     api.delete(&root.name, &params).await.map(drop)
 }
 
-/// Lets a pod go that was kept, if it was.
-///
-/// # Errors
-/// The cluster's.
+/// Removes the finalizer from a pod, if it has one.
 pub async fn let_go(api: &Api<DynamicObject>, name: &str) -> kube::Result<()> {
     mark(api, name, false).await
 }
@@ -143,14 +140,14 @@ async fn mark(api: &Api<DynamicObject>, name: &str, keep: bool) -> kube::Result<
         finalizers.extend(keep.then(|| KEPT.to_owned()));
         let patch = json!({"metadata": {"finalizers": finalizers, "resourceVersion": meta.resource_version}});
         match api.patch_metadata(name, &PatchParams::default(), &Patch::Merge(&patch)).await {
-            // The kubelet has written its status in between.
+            // The kubelet has updated the status in between.
             Err(kube::Error::Api(status)) if status.is_conflict() => {}
             marked => return marked.map(drop),
         }
     }
 }
 
-/// Makes a pod again that has ended. What it needs of the cluster must not go with the one before it.
+/// Recreates an ended pod. The objects that it needs must not go with its predecessor.
 async fn again(
     cluster: &Cluster,
     namespace: &str,
@@ -174,7 +171,7 @@ async fn again(
     let params = PostParams { field_manager: Some(MANAGER.into()), ..PostParams::default() };
     let made = loop {
         match cluster.ask("resuming", api.create(&params, &pod)).await {
-            // Its program may not have ended yet, and a quota may have no room for the moment.
+            // Its program may not have ended yet, or a quota may be exhausted for the moment.
             Err(Refused::Exists | Refused::Busy(_) | Refused::ForNow(_)) if Instant::now() < until => {
                 tries += 1;
                 sleep(pause(tries).min(Duration::from_secs(1))).await;
@@ -185,7 +182,7 @@ async fn again(
     own(json!([{"apiVersion": "v1", "kind": "Pod", "name": root.name, "uid": made.metadata.uid}])).await
 }
 
-/// The same pod, without what the cluster has decided of it.
+/// The same pod, without the fields that the cluster has set.
 fn made_again(pod: DynamicObject) -> DynamicObject {
     let DynamicObject { types, metadata, mut data } = pod;
     let mut spec = data["spec"].take();
@@ -207,15 +204,15 @@ fn made_again(pod: DynamicObject) -> DynamicObject {
     DynamicObject { types, metadata, data: json!({"spec": spec}) }
 }
 
-/// Whether a label or an annotation is as this server wrote it, by the API server's notes: schedulers and others add theirs, which
-/// are about that one pod.
+/// Whether managed fields show that this server set a label or annotation. Those of schedulers and others
+/// concern that one pod only.
 fn is_own(meta: &ObjectMeta, part: &str, name: &str) -> bool {
     let own = meta.managed_fields.iter().flatten().filter(|entry| entry.manager.as_deref() == Some(MANAGER));
     let fields = own.filter_map(|entry| entry.fields_v1.as_ref());
     fields.into_iter().any(|fields| fields.0["f:metadata"][part].get(format!("f:{name}")).is_some())
 }
 
-/// Volcano is told by a command, which it deletes when it has read it.
+/// Sends a command to Volcano, which deletes it after reading.
 async fn command(cluster: &Cluster, namespace: &str, root: &RootView, suspend: bool) -> Result<(), Refused> {
     let owner = json!({
         "apiVersion": root.resource.api_version, "kind": root.resource.kind, "name": root.name, "uid": root.uid,

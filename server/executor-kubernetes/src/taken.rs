@@ -1,6 +1,6 @@
-//! Who is on each node: the pods of jobs, as the board knows them, and all others, where the account may list and watch the
-//! pods of all namespaces. The pods of a job that this board does not know are others, too: another server has it, or had it.
-//! What a pod takes is what the scheduler counts: its requests, whatever it uses.
+//! Allocations on each node: pods of jobs from the board, and all other pods if the account may list and
+//! watch all namespaces. Pods of a job that this board does not know count as others: the job belongs, or
+//! belonged, to another server. A pod takes what the scheduler counts: its requests, whatever it uses.
 //!
 //! <https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers>
 
@@ -28,22 +28,22 @@ use crate::quantity::number;
 use crate::survey::{OF_OTHERS, may_all};
 use crate::watch::{Tries, heard};
 
-/// Pods that take something of a node.
+/// Field selector for pods that occupy resources of a node.
 const FIELDS: &str = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
 
-/// How long a job's pods may be there before the job is: the one watch is not always before the other.
+/// How long a job's pods may appear before the job does: the order of two watches is not fixed.
 const UNKNOWN: Duration = Duration::from_secs(60);
 
-/// A pod on its node.
+/// A pod bound to a node.
 struct OnNode {
     node: String,
     takes: Amount,
-    /// The job that its labels name.
+    /// The job in its labels.
     job: Option<JobName>,
     created: Timestamp,
 }
 
-/// All pods, by uid; `None` while nobody knows them.
+/// All pods by uid; `None` while unknown.
 #[derive(Default)]
 pub struct Others(Mutex<Option<HashMap<String, OnNode>>>);
 
@@ -52,7 +52,7 @@ impl Others {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in what a watch tells; `listed` is what it has told since it began to list anew.
+    /// Applies a watch event; `listed` collects the pods of a relist.
     fn hear(&self, event: Event<Pod>, listed: &mut HashMap<String, OnNode>) {
         let mut known = self.lock();
         match event {
@@ -66,7 +66,7 @@ impl Others {
         }
     }
 
-    /// What those take of each node that are of none of these jobs.
+    /// Resources per node that pods outside these jobs occupy.
     fn by_node(&self, jobs: &HashSet<JobName>, now: Timestamp) -> Option<HashMap<String, Amount>> {
         let known = self.lock();
         let mut sums: HashMap<String, Amount> = HashMap::new();
@@ -89,7 +89,7 @@ fn on_node(pod: &Pod) -> Option<(String, OnNode)> {
     Some((pod.uid()?, OnNode { node, takes: requests(pod), job, created }))
 }
 
-/// Keeps the pods of all for as long as the server runs. Without the right to see them nothing is known of them.
+/// Watches the pods of all namespaces for as long as the server runs. Without the right, they stay unknown.
 pub async fn keep(cluster: Arc<Cluster>) {
     let mut ask = interval(ASK);
     loop {
@@ -101,7 +101,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
     }
 }
 
-/// Follows them until that is forbidden.
+/// Watches until forbidden.
 async fn follow(cluster: &Cluster) {
     let api: Api<Pod> = Api::all(cluster.client().await);
     let stream = watcher(api, watcher::Config::default().fields(FIELDS)).backoff(Tries::default());
@@ -126,7 +126,7 @@ fn is_forbidden(event: &Result<Event<Pod>, watcher::Error>) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 403)
 }
 
-/// Notes at each node who is on it now. True when that is something else than what was noted.
+/// Updates the allocations of each node. Returns whether they changed.
 pub fn note(cluster: &Cluster, nodes: &mut [NodeFacts]) -> bool {
     let (mut ours, jobs) = cluster.board.by_node();
     let others = cluster.others.by_node(&jobs, cluster.clock.now());
@@ -134,7 +134,7 @@ pub fn note(cluster: &Cluster, nodes: &mut [NodeFacts]) -> bool {
     for node in nodes {
         let of_node = |others: &HashMap<String, Amount>| {
             let of = others.get(&node.name).copied().unwrap_or_default();
-            // Cards of another make are none of those that are counted.
+            // GPUs of another vendor do not count.
             let cards = u32::try_from(node.gpus.len()).unwrap_or(u32::MAX);
             Amount { gpus: of.gpus.min(cards), ..of }
         };
@@ -147,13 +147,13 @@ pub fn note(cluster: &Cluster, nodes: &mut [NodeFacts]) -> bool {
     changed
 }
 
-/// What a pod takes of its node.
+/// The resources that a pod occupies on its node.
 #[must_use]
 pub fn requests(pod: &Pod) -> Amount {
     let Some(spec) = &pod.spec else { return Amount::default() };
     let of_running = |container: &Container| of_running(container, pod.status.as_ref());
     let containers = spec.containers.iter().map(of_running).fold(Amount::default(), Amount::plus);
-    // A sidecar goes on while those after it run; of the others each has ended before the next begins.
+    // A sidecar keeps running beside later containers; other init containers each end before the next starts.
     let (mut sidecars, mut first) = (Amount::default(), Amount::default());
     for container in spec.init_containers.iter().flatten() {
         let own = of_container(container);
@@ -181,8 +181,8 @@ fn of_container(container: &Container) -> Amount {
     asked(container.resources.as_ref())
 }
 
-/// What is asked for in a container, or what it has where that is more: one that is resized may have either in a moment. What its
-/// node can never give is not kept free.
+/// What a container requests, or what it has if that is more: a resize may switch between them at any moment.
+/// An infeasible request reserves nothing.
 fn of_running(container: &Container, status: Option<&PodStatus>) -> Amount {
     let wants = of_container(container);
     let statuses = status.into_iter().flat_map(|status| status.container_statuses.iter().flatten());
@@ -216,7 +216,7 @@ fn larger(one: Amount, other: Amount) -> Amount {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "none is below 0")]
 fn amount(of: &BTreeMap<String, Quantity>) -> Amount {
     let one = |name: &str| of.get(name).map_or(0.0, number);
-    // Neither slices, nor the memory and the hundredths of a card by which HAMi shares it.
+    // Neither slices, nor HAMi's GPU memory and percentages.
     let whole = |name: &&String| name.ends_with("/gpu") || name.ends_with("/gpu.shared");
     Amount {
         cpu: Cpu((one("cpu") * 1000.0).ceil() as u64),
@@ -307,8 +307,8 @@ mod tests {
         assert_eq!(ours[&key.parse().unwrap()].cpu, Cpu(3000));
         assert!(!note(&cluster, &mut nodes), "nothing has changed");
 
-        // The watch of all pods has the workers of jobs, too. Those of a job that is not on the board are of others, once it is
-        // no more a question of which watch is first.
+        // The watch of all pods includes workers of jobs. Pods of a job that is not on the board count as
+        // others once the grace period for the order of watches is over.
         let of_another = |name: &str, created: &str| {
             let mut pod = pod(name, "b", "5", json!({labels::JOB: "cl-y"}));
             pod.metadata.creation_timestamp = serde_json::from_value(json!(created)).unwrap();

@@ -1,4 +1,4 @@
-//! What tests of several modules need.
+//! Helpers for tests of several modules.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::board::{PodSeen, Seen};
 use crate::config::KubernetesConfig;
 use crate::pods::{PodState, PodView};
 
-/// A job of one role, `worker`, with four workers, of which it may have from 2 to 6.
+/// A job of one role, `worker`, with four workers, elastic between 2 and 6.
 pub fn elastic_job() -> Job {
     let key = format!("{}.train.0.1", "0".repeat(26));
     let role = json!({"name": "worker", "replicas": 4, "argv": ["true"], "resources": Resources::default()});
@@ -28,7 +28,7 @@ pub fn elastic_job() -> Job {
     serde_json::from_value(job).unwrap()
 }
 
-/// A pod of the job `cl-a`, of which nothing is known but what it does.
+/// A pod of the job `cl-a` in this state.
 pub fn pod(role: &str, index: u32, state: PodState) -> PodView {
     PodView {
         name: format!("{role}-{index}"),
@@ -51,13 +51,13 @@ pub fn pod(role: &str, index: u32, state: PodState) -> PodView {
     }
 }
 
-/// What is known of a job with these pods.
+/// A snapshot of a job with these pods.
 pub fn seen_with(pods: impl IntoIterator<Item = PodView>) -> Seen {
     let pods = pods.into_iter().map(|view| (view.uid.clone(), PodSeen { view: view.into(), gone: false }));
     Seen { pods: pods.collect(), ..Seen::default() }
 }
 
-/// So many workers that wait.
+/// A snapshot with this many pending workers.
 pub fn seen(workers: u32) -> Seen {
     let waits = PodState::Waiting { note: None, obstacle: None };
     seen_with((0..workers).map(|index| pod("worker", index, waits.clone())))
@@ -72,7 +72,7 @@ impl Clock for Still {
     }
 }
 
-/// A cluster of which nothing is known, whose files lie in this folder.
+/// Configuration of a cluster whose files are in this folder.
 pub fn config(folder: &Path, access: Access) -> KubernetesConfig {
     KubernetesConfig {
         name: "a".into(),

@@ -1,6 +1,6 @@
-//! What the workers of jobs use, as the cluster's own metrics API tells it (metrics-server): looked at while they run, put
-//! together when their job has ended. Where there is no such API, what somebody else measured is taken then. What others have put
-//! beside a worker's program in its pod (a mesh's proxy, an agent that collects logs) has a limit of its own, and does not count.
+//! Usage of jobs' workers from the cluster's metrics API (metrics-server), polled while they run and
+//! summarized when their job has ended. Without that API, an external meter provides it. Injected sidecars (a
+//! mesh's proxy, a log agent) have limits of their own and do not count.
 //!
 //! <https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/>
 
@@ -26,34 +26,33 @@ use crate::pods::{PodState, PodView};
 use crate::quantity::number;
 use crate::samples::Samples;
 
-/// What the cluster serves where it measures pods.
+/// The API resource that a cluster with pod metrics serves.
 pub const KIND: &str = "pods.metrics.k8s.io/v1beta1";
-/// metrics-server looks at every pod four times a minute.
+/// metrics-server scrapes every pod four times a minute.
 const LOOK: Duration = Duration::from_secs(15);
-/// How often a worker must have been measured for that to say what the next one needs: a minute long. In less its peak may lie
-/// between two looks.
+/// Minimum number of samples for right-sizing: one minute. With fewer, the peak may lie between two samples.
 const ENOUGH: u32 = 4;
 
-/// What was measured of one pod.
+/// Samples of one pod.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Measured {
-    /// When the last measurement was made, in the cluster's words: told again it is the same.
+    /// Timestamp of the last sample, verbatim; a repeated one is the same sample.
     last: String,
-    /// The cores at work.
+    /// CPU cores in use.
     cores: Samples,
-    /// The memory, in bytes.
+    /// Memory, in bytes.
     memory: Samples,
-    /// In which part of the scheduler's periods it was held back, as somebody else told.
+    /// Fraction of CFS periods in which it was throttled, from the external meter.
     throttled: Option<f64>,
 }
 
-/// What was measured of pods, by namespace and name.
+/// Samples by namespace and pod name.
 #[derive(Default)]
 pub struct Meter(Mutex<HashMap<JobName, Measured>>);
 
 impl Meter {
-    /// Takes in what the metrics API says of these containers of a pod: the program's, and that of its setup, which runs before it
-    /// and has the same limit.
+    /// Adds a sample of these containers of a pod: the program's, and that of its setup, which runs before it
+    /// under the same limit.
     pub fn take(&self, namespace: &str, metrics: &Value, of: &[String]) {
         let Some(name) = metrics["metadata"]["name"].as_str() else { return };
         let counts = |one: &&Value| one["name"].as_str().is_some_and(|name| of.iter().any(|of| of == name));
@@ -73,7 +72,7 @@ impl Meter {
         known.memory.add(sum("memory"));
     }
 
-    /// Takes in what somebody else measured of a container of a pod, of which the metrics API has told nothing.
+    /// Adds the external meter's figures of a container, for a pod without samples of the metrics API.
     pub fn take_over(&self, namespace: &str, used: PodUse) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.entry((namespace.to_owned(), used.pod)).or_default();
@@ -84,7 +83,7 @@ impl Meter {
         }
     }
 
-    /// Takes in how much a pod was held back, of which the metrics API tells the rest: that does not tell it.
+    /// Adds throttling, which the metrics API does not report.
     pub fn take_held_back(&self, namespace: &str, used: PodUse) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get_mut(&(namespace.to_owned(), used.pod)) {
@@ -92,7 +91,7 @@ impl Meter {
         }
     }
 
-    /// What the programs of our pods use, by the pod's name, as it was measured last.
+    /// Last sample of our pods' programs, by pod name.
     pub fn pods(&self) -> BTreeMap<String, PodReading> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let reading =
@@ -101,8 +100,8 @@ impl Meter {
         measured.map(|((_, pod), one)| (pod.clone(), reading(one))).collect()
     }
 
-    /// The memory of a pod whose program began at this moment, as it was measured last. What was measured before is of another pod:
-    /// of a job that was suspended or has scaled, the next one has the name of one that is gone.
+    /// Memory in the last sample of a pod whose program started at this time. Earlier samples belong to
+    /// another pod: after a suspension or a resize, a new pod reuses the name.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not below 0")]
     pub fn memory(&self, namespace: &str, pod: &str, since: Timestamp) -> Option<Bytes> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,10 +109,10 @@ impl Meter {
         measured.is_of(since).then_some(Bytes(measured.memory.last() as u64))
     }
 
-    /// What a job's pods used that has ended: of each the mean of what was measured for as long as it ran, so that what nobody
-    /// looked at, as between two servers, counts, too; and what the largest worker of each role used, as far as its workers were
-    /// measured often enough. Nothing of a pod of which nothing was measured. `had` is what a worker's memory was limited to: one
-    /// that ran out of it used all of it, whenever it was measured. Forgets them.
+    /// Summarizes the usage of an ended job, and forgets its pods. Each pod counts with its mean over its
+    /// whole run time, which covers gaps between two servers. Each role has the usage of its largest worker,
+    /// if its workers had enough samples. Pods without samples are left out. `had` is a worker's memory
+    /// limit: an OOM killed worker used all of it, whenever it was sampled.
     pub fn summary(
         &self,
         namespace: &str,
@@ -126,7 +125,7 @@ impl Meter {
             let Some(measured) = all.remove(&(namespace.to_owned(), pod.name.clone())) else { continue };
             let ran = match &pod.state {
                 PodState::Ended { started_at: Some(from), ended_at, .. } => ended_at.since(*from),
-                // Deleted, and gone before its node told of its end.
+                // Deleted, and gone before its node reported the end.
                 PodState::Running { since } => pod.deleted.map_or(Duration::ZERO, |by| by.since(*since)),
                 _ => Duration::ZERO,
             };
@@ -143,7 +142,7 @@ impl Meter {
         (sum, RoleUsage::by_role(workers.into_iter()))
     }
 
-    /// Forgets the pods of a job, by whose name theirs begin: also those that were gone before it ended.
+    /// Forgets all pods whose name starts with the job's, including those deleted earlier.
     pub fn forget(&self, (namespace, job): &JobName) {
         let is_its = |pod: &str| pod.strip_prefix(job.as_str()).is_some_and(|rest| rest.starts_with('-'));
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -152,18 +151,18 @@ impl Meter {
 }
 
 impl Measured {
-    /// Whether the last measurement is of what began at this moment, as far as it says when it was made.
+    /// Whether the last sample belongs to a program that started at this time, as far as its timestamp shows.
     fn is_of(&self, since: Timestamp) -> bool {
         let at = self.last.parse::<jiff::Timestamp>().ok();
         at.is_none_or(|at| Timestamp(at.as_microsecond()) >= since)
     }
 
-    /// Whether it was measured often enough for that to say what the next one needs, and how its values lie apart.
+    /// Whether there are enough samples for right-sizing, including their spread.
     fn is_enough(&self) -> bool {
         self.cores.times() >= ENOUGH
     }
 
-    /// What a worker used that ran for so long, and had all of `at_least` in use.
+    /// Usage of a worker that ran this long, and used at least `at_least` memory.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "none is below 0")]
     fn of_worker(&self, ran: Duration, at_least: Option<Bytes>) -> UsageSummary {
         let memory = |part| self.memory.not_beyond(part).map(|bytes| Bytes(bytes as u64));
@@ -184,7 +183,7 @@ pub fn is_measured(cluster: &Cluster) -> bool {
     cluster.facts().kubernetes.is_some_and(|facts| facts.kinds.contains_key(KIND))
 }
 
-/// Looks at what pods use for as long as the server runs.
+/// Polls pod usage for as long as the server runs.
 pub async fn keep(cluster: Arc<Cluster>) {
     let kind = GroupVersionKind::gvk("metrics.k8s.io", "v1beta1", "PodMetrics");
     let resource = ApiResource::from_gvk_with_plural(&kind, "pods");
@@ -199,12 +198,12 @@ pub async fn keep(cluster: Arc<Cluster>) {
         for namespace in cluster.board.namespaces() {
             let client = cluster.client().await;
             let api: Api<DynamicObject> = Api::namespaced_with(client, &namespace, &resource);
-            // Without the right to it, or while it does not answer, nothing is measured.
+            // Without the right, or while the API is unreachable, there are no samples.
             let Ok(found) = cluster.ask("asking what pods use", api.list(&ours)).await else { continue };
             for metrics in found.items {
                 let job = metrics.metadata.labels.as_ref().and_then(|all| all.get(labels::JOB));
                 let Some((job, name)) = job.zip(metrics.metadata.name.as_ref()) else { continue };
-                // Other servers have jobs there, too.
+                // Other servers may have jobs there, too.
                 let Some(pod) = cluster.board.asked_pod(&(namespace.clone(), job.clone()), name) else {
                     continue;
                 };
@@ -255,7 +254,7 @@ mod tests {
         assert_eq!(last, Some(Bytes(1 << 30)), "the last");
         take(&meter, "team", &metrics("worker-1", "10:00:00", "250m", "64Mi"));
         take(&meter, "other", &metrics("worker-2", "10:00:00", "64", "64Gi"));
-        // A pod of which there are no figures yet has no containers.
+        // A pod without figures yet has no containers.
         take(
             &meter,
             "team",

@@ -1,7 +1,7 @@
-//! Watches: one for each kind of object in each namespace where jobs are, for as long as the server runs.
+//! Watches: one per kind of object and namespace with jobs, for as long as the server runs.
 //!
-//! kube's watcher lists, watches with bookmarks, lists again when what it knew is too old (410 Gone), and waits longer
-//! between tries while the server is away. What it tells goes to the board.
+//! kube's watcher lists, watches with bookmarks, relists when its version is too old (410 Gone), and backs
+//! off while the server is unreachable. Its events go to the board.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Debug;
@@ -29,23 +29,23 @@ use crate::objects::resource;
 use crate::pods::{PodView, moment};
 use crate::roots::RootView;
 
-/// What is watched: a namespace and a kind.
+/// A watched namespace and kind.
 type Feed = (String, String);
 
-/// The pause before everything is listed anew.
+/// Delay before a relist.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The longest pause between tries to watch. kube's own is 30 s, for thousands of controllers: here it is a few watches, and
-/// people wait for what they tell once the server is back.
+/// Maximum backoff of a watch. kube's own is 30 s, for thousands of controllers. Here there are few watches,
+/// and users wait for their events once the server is back.
 const LONGEST: Duration = Duration::from_secs(8);
-/// How long a watch must have held before tries are counted anew.
+/// How long a watch must last before the backoff is reset.
 const HELD: Duration = Duration::from_secs(30);
 
-/// How a watch that breaks is tried again: after pauses that grow until it has held for a while.
+/// Backoff of a broken watch: grows until a watch has lasted for a while.
 #[derive(Default)]
 pub struct Tries {
     count: u32,
-    /// When the last pause began.
+    /// Start of the last delay.
     last: Option<Instant>,
 }
 
@@ -66,27 +66,27 @@ impl Tries {
 }
 
 impl Backoff for Tries {
-    /// kube takes every event for a success, also [`Event::Init`], which a watch begins with before anything was asked.
+    /// kube counts every event as a success, even [`Event::Init`], which a watch emits before any request.
     fn reset(&mut self) {}
 }
 
-/// Whether an event of a watch is an answer of the API server.
+/// Whether a watch event is a response of the API server.
 fn is_answer<K>(event: &Event<K>) -> bool {
     !matches!(event, Event::Init)
 }
 
-/// The watches that run.
+/// Running watches.
 #[derive(Default)]
 pub struct Watches {
     feeds: Mutex<HashMap<Feed, watch::Receiver<bool>>>,
     /// Ends all of them.
     pub end: CancellationToken,
-    /// Changes when all are to list again.
+    /// Changes when all are to relist.
     again: watch::Sender<u64>,
 }
 
 impl Watches {
-    /// Begins a watch, unless there is one. What comes back is true when everything of that kind was listed once.
+    /// Starts a watch, unless it exists. The receiver is true once everything of that kind was listed.
     fn begin(&self, feed: Feed, start: impl FnOnce(watch::Sender<bool>)) -> watch::Receiver<bool> {
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = feeds.entry(feed).or_insert_with(|| {
@@ -97,25 +97,26 @@ impl Watches {
         begun.clone()
     }
 
-    /// Lists and watches everything again, on other connections.
+    /// Relists and watches everything again, on new connections.
     pub fn begin_again(&self) {
         self.again.send_modify(|count| *count += 1);
     }
 
-    /// What is watched now.
+    /// The current watches.
     fn feeds(&self) -> BTreeSet<Feed> {
         self.feeds.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 }
 
-/// What it is kept as what is watched.
+/// Name of the stored list of watches.
 const WATCHED: &str = "watched";
 
-/// Watches what an earlier server did: what has ended there is to be removed, also when nothing new is started.
+/// Restores the watches of an earlier server: jobs that ended there must be cleaned up even if nothing new
+/// starts.
 pub fn watch_what_was_watched(cluster: &Arc<Cluster>) {
     let feeds: BTreeSet<Feed> = cluster.config.kept(WATCHED);
     for (namespace, kind) in &feeds {
-        // Pods and events are watched wherever a kind of job is.
+        // Pods and events are watched along with any kind of job.
         let kind = kind.rsplit_once('/').map(|(api_version, kind)| resource(api_version, kind));
         watch_namespace(cluster, namespace, kind.as_slice());
     }
@@ -142,7 +143,7 @@ pub fn watch_namespace(
         let (cluster, namespace) = own.clone();
         spawn(Box::pin(events(cluster, namespace, synced)));
     });
-    // A job begins whether or not its events may be read.
+    // A job starts whether or not its events are readable.
     drop(events);
     let mut all = vec![pods];
     for kind in kinds.iter().filter(|kind| kind.kind != "Pod") {
@@ -162,17 +163,17 @@ fn ours() -> watcher::Config {
     watcher::Config::default().labels(&format!("{}={}", labels::MANAGED_BY, labels::CUBELOOM))
 }
 
-/// What a watch tells.
+/// An event of a watch.
 enum Heard<K> {
-    /// It is there, as it is now.
+    /// Exists, in this state.
     There(K),
-    /// It is there no more; this is how it was last.
+    /// Deleted; this was its last state.
     Gone(K),
-    /// All that is there has been told once: the ids of it.
+    /// Ids of all existing objects, after a complete list.
     Listed(HashSet<String>),
 }
 
-/// Tells what a watch hears, for ever. `id` is what the board knows an object by.
+/// Forwards the events of a watch forever. `id` is the board's identifier of an object.
 async fn follow<K>(
     cluster: &Cluster,
     what: &str,
@@ -211,8 +212,8 @@ async fn follow<K>(
     }
 }
 
-/// Whether a watch was refused with 410. kube's watcher lists again when it is told so within a watch, as API servers do
-/// it, and not when it is told so instead of one, as what stands before them may.
+/// Whether a watch failed with 410. kube's watcher relists if the 410 arrives within a watch, as API servers
+/// send it. It does not if the 410 is the response itself, which a proxy may send.
 fn is_too_old<K>(event: &Result<Event<K>, watcher::Error>) -> bool {
     matches!(event, Err(watcher::Error::WatchStartFailed(kube::Error::Api(status))) if status.code == 410)
 }
@@ -265,7 +266,7 @@ async fn roots(cluster: Arc<Cluster>, namespace: String, kind: ApiResource, sync
     follow(&cluster, &kind.plural, (api, ours()), name, tell).await;
 }
 
-/// What the cluster tells of the objects of a namespace: why a pod waits, why one cannot be made.
+/// Watches the events of a namespace's objects: why a pod is pending, why one cannot be created.
 async fn events(cluster: Arc<Cluster>, namespace: String, synced: watch::Sender<bool>) {
     let api: Api<ClusterEvent> = Api::namespaced(cluster.client().await, &namespace);
     let tell = |heard| match heard {
@@ -292,14 +293,15 @@ fn see_event(cluster: &Cluster, namespace: &str, event: ClusterEvent) {
     cluster.board.event(namespace, name, told);
 }
 
-/// The name of an object from where its job's begins. Kueue writes why a job waits at a Workload, which is called
-/// `<kind>-<job>-<hash>`: <https://github.com/kubernetes-sigs/kueue/blob/main/pkg/controller/jobframework/workload_names.go>.
+/// The part of an object's name that starts with the job's name. Kueue reports why a job is pending on a
+/// Workload, which is named `<kind>-<job>-<hash>`:
+/// <https://github.com/kubernetes-sigs/kueue/blob/main/pkg/controller/jobframework/workload_names.go>.
 fn of_a_job<'a>(kind: &str, name: &'a str) -> Option<&'a str> {
     let name = if kind == "Workload" { name.split_once('-')?.1 } else { name };
     name.starts_with("cl-").then_some(name)
 }
 
-/// Notes how the cluster is. The watcher itself tries again.
+/// Records the cluster's connection state. The watcher retries by itself.
 pub fn heard<K>(cluster: &Cluster, what: &str, event: Result<Event<K>, watcher::Error>) -> Option<Event<K>> {
     match event {
         Ok(event) => {
@@ -313,7 +315,7 @@ pub fn heard<K>(cluster: &Cluster, what: &str, event: Result<Event<K>, watcher::
                 watcher::Error::InitialListFailed(error)
                 | watcher::Error::WatchStartFailed(error)
                 | watcher::Error::WatchFailed(error) => Refused::from(error),
-                // The server ended the watch: it is begun again, and what was missed is listed.
+                // The server ended the watch: it restarts, and lists what it missed.
                 watcher::Error::WatchError(_) | watcher::Error::NoResourceVersion => return None,
             };
             cluster.standing.failed(&format!("watching {what}"), &refused);

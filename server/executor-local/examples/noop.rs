@@ -1,5 +1,5 @@
-//! Measures what a task costs here: from its submission to the report of its end, for `/bin/true` and, beside
-//! it, a bare fork and exec of the same. `noop <shim> <count> <pause between tasks in ms>`.
+//! Benchmarks the overhead of a task: from submission to the report of its end. Runs `/bin/true`, next to a
+//! bare fork and exec of the same program. `noop <shim> <count> <pause between tasks in ms>`.
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::print_stdout)]
 

@@ -1,5 +1,5 @@
-//! What workers that run elsewhere write into an attempt's folder on a file system that this machine sees, too: they are
-//! watched by their files alone, and their logs are read as those of this machine's are.
+//! Workers on other machines that write into an attempt's folder on a shared file system. This machine
+//! watches their files only, and reads their logs like those of local workers.
 
 use std::io;
 use std::path::Path;
@@ -26,25 +26,25 @@ use crate::look::{exit_written, started};
 use crate::spec::{ExitRecord, STDOUT, StopWhy, StopWish, wish_in};
 use crate::usage_files::samples;
 
-/// One worker, by its files.
+/// A worker's state, from its files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Since when its program runs, or ran.
+    /// Start of its program.
     pub began: Option<Timestamp>,
-    /// Whether it is written down how it ended.
+    /// Whether the record of its end exists.
     pub ended: bool,
 }
 
-/// No machine has so many processors, or cards: no worker uses more at once.
+/// Upper bound of CPUs or GPUs in a machine: no worker uses more at once.
 const MOST_CPUS: u64 = 8192;
 const MOST_CARDS: u64 = 256;
-/// The least that a program that ran has run.
+/// Minimum run time of a program that ran.
 const MOMENT: Duration = Duration::from_millis(1);
-/// The most that is stored of anything.
+/// Maximum of any stored amount.
 const MOST: u64 = i64::MAX.unsigned_abs();
 
-/// When something of an attempt can have happened: between its submission and now. Records are their account's to write, so
-/// their moments and amounts are believed no further than that.
+/// The time in which an attempt's events can have happened: between its submission and now. Its account can
+/// write the records, so their times and amounts are clamped to this span.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     since: Timestamp,
@@ -52,7 +52,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// From one moment to another; the second holds where they are in the wrong order.
+    /// The span between two times; if they are in the wrong order, it is empty at the second.
     #[must_use]
     pub fn new(since: Timestamp, now: Timestamp) -> Self {
         Self { since: since.min(now), now }
@@ -62,8 +62,8 @@ impl Span {
         at.clamp(self.since, self.now)
     }
 
-    /// When a worker ran. A node's clock may be ahead of this machine's, or behind: what lies beyond the bounds is moved, and not
-    /// made shorter, as far as it fits between them. What ran at all took a moment, and is counted with it.
+    /// When a worker ran. A node's clock may be ahead of or behind this machine's. A run outside the span is
+    /// shifted into it, and keeps its duration if it fits. Any run lasted at least a moment.
     fn ran(self, began: Timestamp, ended: Timestamp) -> (Timestamp, Timestamp) {
         let ran = ended.since(began).max(MOMENT).min(self.now.since(self.since));
         let ended = self.moment(ended).max(self.since.plus(ran));
@@ -74,7 +74,7 @@ impl Span {
         let ran = exit.started_at.map(|at| self.ran(at, exit.ended_at));
         let (started_at, ended_at) =
             ran.map_or((None, self.moment(exit.ended_at)), |(began, ended)| (Some(began), ended));
-        // Measures of a brief run are rougher than its moments.
+        // Usage of a brief run is less precise than its times.
         let rough = Duration::from_secs(1);
         let ran = ended_at.since(started_at.unwrap_or(self.since)).saturating_add(rough);
         let micros = u64::try_from(ran.as_micros()).unwrap_or(MOST);
@@ -96,7 +96,7 @@ impl Span {
     }
 }
 
-/// What all workers used, no more than is stored.
+/// The usage of all workers, clamped to what can be stored.
 fn sum<'a>(exits: impl Iterator<Item = &'a ExitRecord>) -> UsageSummary {
     let usage = exits.map(|exit| exit.usage).reduce(UsageSummary::join).unwrap_or_default();
     UsageSummary {
@@ -109,7 +109,7 @@ fn sum<'a>(exits: impl Iterator<Item = &'a ExitRecord>) -> UsageSummary {
 /// The workers of a job, in rank order.
 ///
 /// # Errors
-/// A worker's record cannot be seen now: that is no end.
+/// A worker's record is unreadable at present, which does not mean that the worker has ended.
 pub fn look(job: &LocalJob, folder: &Place, span: Span) -> io::Result<Vec<Seen>> {
     let of_worker = |place: Place| {
         let exit = exit_written(&place)?;
@@ -120,8 +120,8 @@ pub fn look(job: &LocalJob, folder: &Place, span: Span) -> io::Result<Vec<Seen>>
     job.workers.iter().map(|worker| of_worker(folder.other(&worker.folder))).collect()
 }
 
-/// How an attempt ended of which nothing runs any more. Workers without a record never ran where a stop was wanted, be it one
-/// that lies in the folder or `wish`; else they are lost.
+/// How an attempt ended after everything has stopped. If a stop was requested, by a file in the folder or by
+/// `wish`, workers without a record never ran. Otherwise they are lost.
 #[must_use]
 pub fn conclude(job: &LocalJob, folder: &Place, wish: Option<StopWish>, span: Span) -> Ended {
     let mut gang = gang(job, folder, wish);
@@ -156,11 +156,11 @@ pub fn conclude(job: &LocalJob, folder: &Place, wish: Option<StopWish>, span: Sp
     }
 }
 
-/// The file in an attempt's folder at which its workers look: a wish to stop.
+/// The file in an attempt's folder with a stop request, which its workers poll.
 pub const STOP: &str = crate::spec::STOP;
 
-/// A wish as it is to lie in an attempt's folder, where an earlier one may lie: the first reason stays, the grace may only get
-/// shorter.
+/// Merges a stop request with an earlier one in the folder: the first reason stays, and the grace period can
+/// only shrink.
 #[must_use]
 pub fn wished(folder: impl Into<Place>, wish: StopWish) -> StopWish {
     match wish_in(folder) {
@@ -169,24 +169,18 @@ pub fn wished(folder: impl Into<Place>, wish: StopWish) -> StopWish {
     }
 }
 
-/// Leaves a wish to stop in a folder of this server's own.
-///
-/// # Errors
-/// It cannot be written.
+/// Writes a stop request into a folder of this server.
 pub fn stop(folder: &Path, wish: StopWish) -> io::Result<()> {
     write_wish(folder, &wished(folder, wish))
 }
 
-/// The wish to stop that lies in a folder.
+/// The stop request in a folder.
 #[must_use]
 pub fn wish(folder: &Path) -> Option<StopWish> {
     wish_in(folder)
 }
 
-/// The logs of those of an attempt's workers that have begun, in the order of their names.
-///
-/// # Errors
-/// They cannot be read.
+/// Logs of those of these workers that have started, by name.
 pub fn logs(folder: &Place, workers: Vec<WorkerName>) -> io::Result<Vec<Log>> {
     log_files::of(folder, begun(folder, workers).collect())
 }
@@ -194,19 +188,16 @@ pub fn logs(folder: &Place, workers: Vec<WorkerName>) -> io::Result<Vec<Log>> {
 /// At most `limit` bytes of a log, from `offset`.
 ///
 /// # Errors
-/// It cannot be read, or the name is none of a worker's.
+/// The log cannot be read, or the name is not a worker's.
 pub fn read_log(folder: &Place, name: &LogName, offset: u64, limit: usize) -> io::Result<LogPiece> {
     log_files::read(log_files::folder(folder, &name.worker)?, name.stream, offset, limit)
 }
 
-/// More of all workers of an attempt together is not read, in bytes, of reports or of samples.
+/// Maximum size of reports, or of samples, to read from all workers of an attempt, in bytes.
 const TOGETHER: u64 = 64 << 20;
 
-/// What the workers of an attempt that have begun have reported so far, in the order of their names. What goes beyond
-/// [`TOGETHER`] is left out, worker by worker.
-///
-/// # Errors
-/// It cannot be read.
+/// Reports so far of those of these workers that have started, by name. Workers beyond [`TOGETHER`] have an
+/// empty report.
 pub fn reported(
     folder: impl Into<Place>,
     workers: Vec<WorkerName>,
@@ -226,11 +217,8 @@ pub fn reported(
     begun(&folder, workers).map(&mut read).collect()
 }
 
-/// What the workers of an attempt that have begun used over time, in the order of their names. Samples beyond [`TOGETHER`] are
-/// left out.
-///
-/// # Errors
-/// It cannot be read.
+/// Usage over time of those of these workers that have started, by name. Samples beyond [`TOGETHER`] are left
+/// out.
 pub fn usage(folder: impl Into<Place>, workers: Vec<WorkerName>) -> io::Result<Vec<WorkerUsage>> {
     usage_within(&folder.into(), workers, TOGETHER)
 }
@@ -241,7 +229,8 @@ fn usage_within(folder: &Place, workers: Vec<WorkerName>, most: u64) -> io::Resu
     begun(folder, workers).map(&mut read).collect()
 }
 
-/// Those of some workers that have begun. Only these are looked for: an account may make any number of folders beside theirs.
+/// Those of these workers that have started. Checks these names only: an account may create any number of
+/// other folders.
 fn begun(folder: &Place, mut workers: Vec<WorkerName>) -> impl Iterator<Item = WorkerName> {
     workers.sort();
     workers.into_iter().filter(|worker| folder.join(worker.to_string()).join(STDOUT).exists())

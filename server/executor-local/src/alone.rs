@@ -1,7 +1,8 @@
-//! Workers that no server of ours watches over: a batch system starts each on a node, in a folder that all nodes share.
+//! Workers without a server: a batch system starts each on a node, in a folder that all nodes share.
 //!
-//! What a server would decide, the workers do by themselves: whoever ends looks at how the others have ended, and where
-//! the result is clear, leaves a wish to stop in the attempt's folder, at which the shims of the others look.
+//! The workers make a server's decisions themselves. Each one that ends checks how the others have ended. If
+//! that decides the job, it writes a stop request into the attempt's folder, which the other workers' shims
+//! poll.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -31,31 +32,28 @@ use crate::spec::{
     StopWish, stop_file,
 };
 
-/// One worker of a job.
 pub struct Alone<'a> {
-    /// The job, with nothing left open.
+    /// The fully resolved job.
     pub job: &'a LocalJob,
-    /// Worker.
     pub worker: &'a LocalWorker,
-    /// The attempt's folder.
     pub folder: &'a Path,
-    /// By it the workers of the attempt know each other.
+    /// Token by which the workers of an attempt authenticate to each other.
     pub token: &'a str,
     /// The values of its secrets, by name.
     pub secrets: BTreeMap<String, String>,
-    /// The time between TERM and KILL.
+    /// Time between TERM and KILL.
     pub grace: Duration,
 }
 
 impl Alone<'_> {
-    /// Becomes the worker's shim, runs it to its end, and stops the others where that decides the job. Returns the exit code:
-    /// 0 when it is written down how the worker ended, however that was.
+    /// Becomes the worker's shim, runs it to its end, and stops the others if that decides the job. Returns
+    /// the exit code: 0 if the end is recorded, whatever the end was.
     #[must_use]
     pub fn run(self) -> i32 {
         shim::enter();
         if [EXIT, STARTED].iter().any(|name| Path::new(&self.worker.folder).join(name).exists()) {
-            // It ran before, or runs: to prepare it again would change files that are in use, and the secrets that are gone
-            // by now would be called missing where it is written down how it ended.
+            // It runs, or ran before. Preparing it again would change files in use, and record secrets as
+            // missing that are gone by now.
             return CODE_LOST_RACE;
         }
         let code = match self.order() {
@@ -63,7 +61,7 @@ impl Alone<'_> {
             Err(sentence) => self.could_not_start(sentence),
         };
         if code != CODE_DONE {
-            // What lies in the folder is another shim's.
+            // The files in the folder belong to another shim.
             return code;
         }
         remove_scratch(Path::new(&self.worker.folder));
@@ -119,7 +117,7 @@ impl Alone<'_> {
         })
     }
 
-    /// Writes down that the worker never began.
+    /// Records that the worker never started.
     fn could_not_start(&self, message: String) -> i32 {
         let folder = Path::new(&self.worker.folder);
         let started = Started { pid: 0, ticks: 0, at: now(), cgroup: None };
@@ -148,7 +146,7 @@ impl Alone<'_> {
         );
         match made {
             Ok(mut file) => file.write_all(&wish),
-            // Somebody else was faster.
+            // Another worker was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(error) => Err(error),
         }
@@ -174,7 +172,8 @@ pub fn outcome(job: &LocalJob, folder: &Path) -> Outcome {
     }
 }
 
-/// What the workers have written down so far. A wish that lies in the folder goes before one that is only known.
+/// The state that the workers have recorded so far. A stop request in the folder takes precedence over
+/// `wish`.
 pub(crate) fn gang(job: &LocalJob, folder: impl Into<Place>, wish: Option<StopWish>) -> Gang {
     let folder = folder.into();
     let names = job.workers.iter().map(|worker| worker.name.clone()).collect();

@@ -1,4 +1,4 @@
-//! One attempt from its submission to its end: one task that everything that happens is sent to.
+//! One attempt from its submission to its end: a single task (actor) receives all its events.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -31,40 +31,39 @@ use crate::watch::{Gone, Watched, watch};
 use crate::{sandbox, start};
 use cubeloom_workers::tails::Tails;
 
-/// What can happen to an attempt.
+/// An event of an attempt.
 pub(crate) enum Happened {
-    /// Somebody wants it stopped.
+    /// A request to stop it.
     Stop(StopWish),
-    /// It is to have other workers.
+    /// A request for another number of workers.
     Scale(Box<Wanted>),
-    /// Its workers are to have the memory that they have here.
+    /// Its workers get the memory in this job.
     Grow(Arc<LocalJob>),
     /// A shim was started.
     Spawned(usize, Spawned),
-    /// A shim that somebody else started was found to have a worker.
+    /// A shim from an earlier server was found running a worker.
     Found(usize, Arc<OwnedFd>),
-    /// A worker can not be started; why.
+    /// A worker cannot be started, for this reason.
     Refused(usize, String),
-    /// None of it can be started.
+    /// No worker can be started.
     Unprepared(Failure),
-    /// A shim says something.
+    /// A message of a shim.
     Note(Note),
-    /// A shim did nothing and is gone, and its note, if it left one, has been read; its exit code.
+    /// A shim exited without doing anything, with this exit code. Its message, if any, has been read.
     Unexplained(usize, Option<i32>),
     /// A worker's shim is gone.
     Gone(usize, Gone),
 }
 
-/// How often outputs are looked at for progress.
+/// How often to read progress from the output files.
 const PROGRESS: Duration = Duration::from_secs(1);
 
-/// One worker.
 #[derive(Clone)]
 pub(crate) struct Worker {
     pub(crate) name: WorkerName,
     pub(crate) folder: PathBuf,
     pub(crate) outputs: PathBuf,
-    /// Its memory limit, as far as it is known.
+    /// Its memory limit, if known.
     pub(crate) memory: Bytes,
 }
 
@@ -79,35 +78,35 @@ impl Worker {
     }
 }
 
-/// One attempt at work.
+/// A running attempt.
 pub(crate) struct Attempt {
     pub(crate) machine: Arc<Machine>,
     pub(crate) key: AttemptKey,
     pub(crate) dir: PathBuf,
     pub(crate) workers: Vec<Worker>,
     pub(crate) gang: Gang,
-    /// How many must run for the attempt to have started.
+    /// How many workers must run for the attempt to count as started.
     pub(crate) together: usize,
-    /// Outputs that must be there in the end.
+    /// Outputs that must exist in the end.
     pub(crate) required: Vec<String>,
-    /// How long it may run, and its preparation may take.
+    /// Timeouts of its run and its preparation.
     pub(crate) timeout: Option<Span>,
     sender: UnboundedSender<Happened>,
     pub(crate) shims: Vec<Option<Arc<OwnedFd>>>,
     pub(crate) began: Vec<Option<Timestamp>>,
-    /// The workers that it is to have, once somebody has changed that.
+    /// The wanted workers, after a resize request.
     pub(crate) wanted: Option<Wanted>,
-    /// How many workers it is known to hold.
+    /// How many workers it holds.
     pub(crate) holds: usize,
-    /// Set once the workers were told to stop.
+    /// Set once a stop has been sent to the workers.
     stopped: Option<Duration>,
     stopping: latch::Sender<bool>,
-    /// When its first worker began, once all that must start together run.
+    /// Start of its first worker, once the whole gang runs.
     started: Option<Timestamp>,
     unprepared: Option<Failure>,
     pub(crate) tails: Tails,
     progress: Option<Progress>,
-    /// What is done about its workers' memory.
+    /// Memory growth of its workers.
     pub(crate) growing: Growing,
 }
 
@@ -144,7 +143,7 @@ impl Attempt {
         }
     }
 
-    /// Takes up what is there already. The ranks that no shim ever had.
+    /// Adopts existing workers. Returns the ranks that never had a shim.
     pub(crate) fn take_up(&mut self) -> Vec<usize> {
         if !self.dir.exists() {
             return (0..self.workers.len()).collect();
@@ -167,14 +166,14 @@ impl Attempt {
         missing
     }
 
-    /// Takes up a wish to stop that an earlier server wrote down.
+    /// Adopts a stop request that an earlier server wrote.
     pub(crate) fn take_up_stop(&mut self) {
         if let Some(wish) = spec::wish_in(&self.dir) {
             self.stop(wish);
         }
     }
 
-    /// Starts the workers `ranks` of `job`, which is `person`'s, in the background.
+    /// Starts the workers `ranks` of `job` for the user `person`, in the background.
     pub(crate) fn start(&self, job: Arc<LocalJob>, person: String, ranks: Vec<usize>) {
         let starting = start::Start {
             machine: Arc::clone(&self.machine),
@@ -189,7 +188,7 @@ impl Attempt {
         tokio::spawn(starting.run());
     }
 
-    /// Marks workers that were never started as ended by the stop.
+    /// Marks workers that never started as ended by the stop.
     pub(crate) fn never_ran(&mut self, ranks: &[usize]) {
         for rank in ranks {
             let record = ExitRecord::without_run(End::NeverRan, true, self.machine.clock.now());
@@ -197,7 +196,7 @@ impl Attempt {
         }
     }
 
-    /// Until nothing of it runs any more.
+    /// Runs until nothing of the attempt runs any more.
     pub(crate) async fn run(mut self, mut inbox: UnboundedReceiver<Happened>) {
         let mut ticks = tokio::time::interval_at(Instant::now() + PROGRESS, PROGRESS);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -211,7 +210,7 @@ impl Attempt {
                 _ = looks.tick(), if self.growing.watches => self.look_at_memory(),
             }
         }
-        // What it said last is told before its end is.
+        // Report its last progress before its end.
         self.look_for_news();
         let machine = Arc::clone(&self.machine);
         let key = self.key.clone();
@@ -253,7 +252,6 @@ impl Attempt {
         self.tell_resized();
     }
 
-    /// Whether its workers were told to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.is_some()
     }
@@ -281,7 +279,7 @@ impl Attempt {
         self.watch(rank, Some(Watched { pidfd, child: Some(child) }));
     }
 
-    /// From now on this shim is told to stop when the attempt is; perhaps it is already.
+    /// Registers a shim to be signalled on a stop, and signals it if the stop came before.
     fn found(&mut self, rank: usize, pidfd: Arc<OwnedFd>) {
         self.shims[rank] = Some(pidfd);
         self.give_memory(rank);
@@ -315,7 +313,7 @@ impl Attempt {
         }
     }
 
-    /// A worker's program runs; perhaps that completes the gang.
+    /// Records that a worker's program runs, which may complete the gang.
     fn runs(&mut self, rank: usize, at: Timestamp) {
         if let Some(began) = self.began.get_mut(rank) {
             began.get_or_insert(at);
@@ -324,7 +322,7 @@ impl Attempt {
         self.tell_started();
     }
 
-    /// Says that it has started once all that must start together run.
+    /// Reports the start once the whole gang runs.
     pub(crate) fn tell_started(&mut self) {
         if self.started.is_some() || self.began.iter().flatten().count() < self.together {
             return;
@@ -361,14 +359,14 @@ impl Attempt {
         }
     }
 
-    /// Counts only when no note came before it: the first report of a worker's end does.
+    /// Counts only if no message came before it: the first report of a worker's end wins.
     fn unexplained(&mut self, rank: usize, code: Option<i32>) {
         let code = code.map_or("no exit code".into(), |code| format!("exit code {code}"));
         self.could_not_start(rank, format!("its shim ended at once, with {code}"));
     }
 
-    /// Stops all workers that are left. The wish lies on the disk before anybody is told, so that a shim that is
-    /// only just starting, and a shim whose server dies now, both find it.
+    /// Stops all remaining workers. Writes the request to disk before it signals anyone. So a shim that is
+    /// only just starting finds it, as does one whose server dies now.
     pub(crate) fn stop(&mut self, wish: StopWish) {
         self.gang.stop(wish.why);
         let grace = Duration::from_millis(wish.grace_ms);
@@ -391,12 +389,12 @@ impl Attempt {
         }
     }
 
-    /// The metric whose values are told while it runs.
+    /// Sets the metric whose values are reported while it runs.
     pub(crate) fn watch_metric(&mut self, name: Option<String>) {
         self.tails = Tails::new(name);
     }
 
-    /// Tells how far its program is, and what it has measured.
+    /// Reports the program's progress and its new metric values.
     pub(crate) fn look_for_news(&mut self) {
         let Some(began) = self.started else { return };
         let now = self.machine.clock.now();
@@ -417,7 +415,7 @@ impl Attempt {
     }
 }
 
-/// Writes the wish to stop; the first reason stays, the grace may only get shorter.
+/// Writes a stop request; the first reason stays, and the grace period can only shrink.
 pub(crate) fn write_wish(dir: &Path, wish: &StopWish) -> std::io::Result<()> {
     let path = spec::stop_file(dir);
     let why = spec::wish_in(dir).map_or(wish.why, |earlier| earlier.why);
@@ -429,7 +427,7 @@ pub(crate) fn write_wish(dir: &Path, wish: &StopWish) -> std::io::Result<()> {
     written
 }
 
-/// A duration as whole milliseconds.
+/// A duration in whole milliseconds.
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What this machine offers, line by line, for `cubeloom check`.
+//! The capabilities of this machine, line by line, for `cubeloom check`.
 
 use std::path::Path;
 
@@ -15,33 +15,30 @@ use crate::gpu::Gpus;
 use crate::python::{UV_VERSION, find_uv, probe};
 use crate::sandbox::Walls;
 
-/// All lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
-    /// In the order in which they are shown.
+    /// In display order.
     pub lines: Vec<CheckLine>,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckLine {
-    /// Name.
     pub name: String,
-    /// Whether it is as it should be.
     pub ok: bool,
     /// What was found.
     pub detail: String,
-    /// What to do when it is not as it should be, or what would be better.
+    /// How to fix it, or what would be better.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// Less free space than this is pointed out, in bytes.
+/// Warn about less free disk space than this, in bytes.
 const LITTLE_DISK: u64 = 2 << 30;
-/// Fewer open files than this are pointed out: a gang of 1,000 workers takes about as many.
+/// Warn about fewer open files than this: a gang of 1,000 workers takes about as many.
 const FEW_FILES: u64 = 4096;
 
-/// Looks at everything. Blocking; changes nothing but the parent folder of the control groups.
+/// Runs all checks. Blocking; changes nothing but the parent folder of the control groups.
 #[must_use]
 pub fn check(config: &LocalConfig) -> CheckReport {
     raise_open_files();
@@ -234,7 +231,7 @@ fn packages(wanted: &[String]) -> Option<CheckLine> {
     })
 }
 
-/// An amount of memory or disk as people read it.
+/// A human-readable amount of memory or disk.
 #[allow(clippy::cast_precision_loss, reason = "shown with one digit behind the point")]
 fn size(bytes: u64) -> String {
     let gib = Bytes(bytes).0 as f64 / f64::from(1u32 << 30);

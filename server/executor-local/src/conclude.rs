@@ -1,4 +1,4 @@
-//! The end of an attempt: its outcome, what it reported and used, and the removal of what is not kept.
+//! The end of an attempt: its outcome, reports and usage, and the removal of temporary files.
 
 use std::path::PathBuf;
 
@@ -14,9 +14,9 @@ use cubeloom_workers::logs;
 use cubeloom_workers::outputs;
 use cubeloom_workers::place::Place;
 
-/// How many of a failed worker's last lines are kept.
+/// How many of a failed worker's last log lines to keep.
 const LAST_LINES: usize = 20;
-/// So many workers, and outputs of so many bytes each, are read at once.
+/// Up to this many workers, with outputs of up to this many bytes each, are concluded inline.
 const QUICK_WORKERS: usize = 4;
 const QUICK_BYTES: u64 = 16 << 10;
 
@@ -26,7 +26,7 @@ pub(crate) fn is_quick(attempt: &Attempt) -> bool {
     attempt.workers.len() <= QUICK_WORKERS && attempt.workers.iter().all(small)
 }
 
-/// Puts together how an attempt ended. Blocking: it reads files.
+/// Assembles the result of an attempt. Blocking: it reads files.
 pub(crate) fn conclude(attempt: &Attempt, unprepared: Option<Failure>) -> Ended {
     let files = attempt.workers.iter().map(|worker| (worker.name.to_string(), worker.outputs.as_path()));
     let report = outputs::collect(files);
@@ -50,7 +50,7 @@ pub(crate) fn conclude(attempt: &Attempt, unprepared: Option<Failure>) -> Ended 
     }
 }
 
-/// What all workers used, also those that were given back and came again.
+/// Usage of all workers, including earlier runs of workers that were released and started again.
 fn usage(attempt: &Attempt) -> UsageSummary {
     let folders = attempt.workers.iter().filter(|_| attempt.gang.is_elastic()).map(|worker| &worker.folder);
     let earlier = folders.flat_map(|folder| earlier::exits(folder));
@@ -58,7 +58,8 @@ fn usage(attempt: &Attempt) -> UsageSummary {
     all.reduce(UsageSummary::join).unwrap_or_default()
 }
 
-/// What the largest worker of each role used, also of those that were given back and came again.
+/// Usage of the largest worker of each role, including earlier runs of workers that were released and started
+/// again.
 fn roles(attempt: &Attempt) -> Vec<RoleUsage> {
     let of_worker = |(rank, worker): (usize, &Worker)| {
         let earlier = if attempt.gang.is_elastic() { earlier::exits(&worker.folder) } else { Vec::new() };
@@ -74,14 +75,14 @@ fn roles(attempt: &Attempt) -> Vec<RoleUsage> {
     RoleUsage::by_role(attempt.workers.iter().enumerate().flat_map(of_worker))
 }
 
-/// What a worker of a role used, where it ran.
+/// Usage of one worker of a role, if it ran.
 pub(crate) fn role_usage(role: &str, exit: &ExitRecord) -> Option<RoleUsage> {
     let started = exit.started_at?;
     let micros = exit.ended_at.0.saturating_sub(started.0).max(0).unsigned_abs();
     Some(RoleUsage::of_worker(role, &exit.usage, micros))
 }
 
-/// The end of standard error, or of standard output when there is nothing in the former.
+/// The end of standard error, or of standard output if that is empty.
 pub(crate) fn last_lines(folder: impl Into<Place>) -> Vec<String> {
     let folder = folder.into();
     let tail = |name| logs::tail(folder.join(name), LAST_LINES).unwrap_or_default();
@@ -89,7 +90,7 @@ pub(crate) fn last_lines(folder: impl Into<Place>) -> Vec<String> {
     if lines.is_empty() { tail(STDOUT) } else { lines }
 }
 
-/// Removes what only running workers need.
+/// Removes files that only running workers need.
 pub(crate) fn clean(folders: &[PathBuf]) {
     folders.iter().for_each(|folder| remove_scratch(folder));
 }

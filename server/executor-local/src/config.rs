@@ -1,4 +1,4 @@
-//! What the executor for this machine is told.
+//! Configuration of the local executor.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,81 +10,83 @@ use cubeloom_domain::resources::Amount;
 use cubeloom_domain::vault::Vault;
 use serde::{Deserialize, Serialize};
 
-/// Processes and threads of one worker, at most, where nothing else is configured.
+/// Default limit of processes and threads per worker.
 pub(crate) const PIDS: u64 = 4_096;
-/// Open files of one worker, at most, where nothing else is configured.
+/// Default limit of open files per worker.
 pub(crate) const NOFILE: u64 = 65_536;
 
-/// Bytes of each of a worker's logs, where nothing else is configured.
+/// Default size limit of each log of a worker, in bytes.
 pub(crate) const LOG: u64 = 1 << 30;
 
-/// The settings of [`crate::LocalExecutor`].
 #[derive(Clone, Debug)]
 pub struct LocalConfig {
     /// The data folder, absolute.
     pub data: PathBuf,
-    /// The program `cubeloom`, which workers may start.
+    /// The `cubeloom` binary, which workers may run.
     pub bin: PathBuf,
-    /// The program of the shims. Each worker has one: it should be small.
+    /// The shim's binary. Each worker has one: it should be small.
     pub shim: PathBuf,
-    /// What jobs may use; `None`: all cores, and 90 % of the memory.
+    /// Resources for jobs; `None`: all cores, and 90 % of the memory.
     pub capacity: Option<Amount>,
-    /// Run as root, a project's workers get this uid plus the project's number.
+    /// When run as root, a project's workers get this uid plus the project's number.
     pub uid_base: u32,
-    /// The time between TERM and KILL where nothing else says.
+    /// Default time between TERM and KILL.
     pub grace: Duration,
-    /// Where the secrets of projects and people are; those go over the ones below.
+    /// Secrets of projects and users; they override the ones below.
     pub vault: Option<Arc<dyn Vault>>,
-    /// Secrets that every task may name.
+    /// Secrets that every task may use.
     pub secrets: BTreeMap<String, SecretSource>,
-    /// Folders that tasks may name as volumes.
+    /// Folders that tasks may use as volumes.
     pub volumes: BTreeMap<String, PathBuf>,
-    /// The workers' `PATH`; interpreters are looked for there too.
+    /// The workers' `PATH`; interpreters are searched in it too.
     pub path: String,
-    /// Processes and threads of one worker, at most (where there are control groups).
+    /// Limit of processes and threads per worker (with control groups only).
     pub pids: u64,
-    /// Open files of one worker, at most.
+    /// Limit of open files per worker.
     pub nofile: u64,
-    /// Bytes of the data folder's disk below which nothing new starts; a twentieth of it, and 2 GiB at most, when absent.
+    /// Free bytes on the data folder's disk below which no new attempt starts; `None`: a twentieth of the
+    /// disk, at most 2 GiB.
     pub free: Option<u64>,
-    /// Bytes of standard output and of standard error, each, that a worker's log begins with; 0 is no limit.
+    /// Maximum bytes of a worker's log, per stream; the log keeps its beginning. 0 is no limit.
     pub log: u64,
-    /// Bytes that the folder of one attempt may hold; half of the disk when absent, 0 is no limit.
+    /// Maximum bytes in the folder of one attempt; `None`: half of the disk; 0 is no limit.
     pub run_disk: Option<u64>,
-    /// Bytes that the workspace of one project may hold before nothing new of it starts; 0 is no limit.
+    /// Bytes in a project's workspace above which nothing new of it starts; 0 is no limit.
     pub workspace: u64,
-    /// How long these are not measured after they were.
+    /// Pause between two measurements of these.
     pub measured_every: Duration,
-    /// Variables of the shims themselves, e.g. the crash test's.
+    /// Environment variables of the shims themselves, e.g. the crash test's.
     pub shim_env: BTreeMap<String, String>,
-    /// Variables of the programs that install Python packages. They run what packages bring: no secret belongs here.
+    /// Environment variables of Python package installers. These run code of packages: no secret belongs
+    /// here.
     pub installer_env: BTreeMap<String, String>,
-    /// Whether Python packages that have no wheel are built from their sources, which runs their code: as the project then, and
-    /// each project has environments of its own.
+    /// Whether to build Python packages without a wheel from source, which runs their code. The build then
+    /// runs as the project, and each project has its own environments.
     pub python_sources: bool,
-    /// What workers are kept from seeing.
+    /// The isolation of workers.
     pub sandbox: Sandbox,
-    /// Files and folders beside the data folder that hold what no worker may see, where workers have the server's own uid.
+    /// Files and folders outside the data folder that workers must not see, if workers have the server's own
+    /// uid.
     pub private: Vec<PathBuf>,
-    /// Debian packages that templates ask for, for [`crate::check()`].
+    /// Debian packages that templates require, for [`crate::check()`].
     pub apt: Vec<String>,
-    /// Whether workers that an earlier server started are taken up. Only the crash test turns it off, to show
-    /// that it notices.
+    /// Whether to adopt workers of an earlier server. Only the crash test turns it off, to prove that it
+    /// would notice.
     pub adoption: bool,
 }
 
-/// What workers are kept from seeing: by mount namespaces and the kernel's filters where the server runs as root, else by
-/// Landlock, which has the first of these parts only.
+/// Isolation of workers. As root, the server uses mount namespaces and the kernel's filters; otherwise
+/// Landlock, which supports only the first of these parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sandbox {
-    /// Of the server's folder, all but their own run, project, code and environment.
+    /// Hide the server's folder, except the worker's own run, project, code and environment.
     pub files: bool,
-    /// Processes of other uids.
+    /// Hide processes of other uids.
     pub processes: bool,
-    /// The machine's `/tmp` and `/dev/shm`: each attempt has its own.
+    /// Hide the machine's `/tmp` and `/dev/shm`: each attempt has its own.
     pub tmp: bool,
-    /// Ports on this machine of other projects' workers.
+    /// Block ports of other projects' workers on this machine.
     pub network: bool,
 }
 
@@ -94,17 +96,17 @@ impl Default for Sandbox {
     }
 }
 
-/// Where a secret comes from. It is read when a worker starts, and never kept.
+/// The source of a secret. It is read when a worker starts, and never stored.
 #[derive(Clone, Debug)]
 pub enum SecretSource {
     /// The value itself, from the server's configuration or environment.
     Value(String),
-    /// A file that the server may read.
+    /// A file that the server can read.
     File(PathBuf),
 }
 
-/// Whether one of the server's variables is for the programs that install Python packages: where programs, packages,
-/// proxies and certificates are.
+/// Whether an environment variable of the server is for Python package installers: locations of programs,
+/// packages, proxies and certificates.
 #[must_use]
 pub fn is_for_installers(name: &str) -> bool {
     const NAMES: [&str; 9] = [
@@ -125,7 +127,7 @@ pub fn is_for_installers(name: &str) -> bool {
 }
 
 impl LocalConfig {
-    /// The usual settings for a data folder and a shim. Workers have no other program until `bin` is set.
+    /// Default settings for a data folder and a shim. Workers have no other program until `bin` is set.
     #[must_use]
     pub fn new(data: impl Into<PathBuf>, shim: impl Into<PathBuf>) -> Self {
         let shim = shim.into();

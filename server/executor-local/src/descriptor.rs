@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Registers a descriptor with the runtime, to wait until it can be read.
+/// Registers a descriptor with the runtime, to wait until it is readable.
 ///
 /// # Errors
 /// The kernel cannot watch it, or watches too many.
@@ -15,8 +15,6 @@ pub(crate) fn readable(descriptor: &Arc<OwnedFd>) -> io::Result<AsyncFd<Arc<Owne
     registered(descriptor, Interest::READABLE)
 }
 
-/// Registers a descriptor with the runtime.
-///
 /// # Errors
 /// The kernel cannot watch it, or watches too many.
 pub(crate) fn registered(descriptor: &Arc<OwnedFd>, interest: Interest) -> io::Result<AsyncFd<Arc<OwnedFd>>> {

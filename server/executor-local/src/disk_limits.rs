@@ -1,5 +1,5 @@
-//! The limits of attempts' folders and of projects' workspaces: two threads measure what these hold, each with at most two percent
-//! of its time.
+//! Size limits of attempts' folders and of projects' workspaces. Two threads measure them, each with at most
+//! two percent of its time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::OwnedFd;
@@ -18,25 +18,25 @@ use crate::machine::{Machine, Slot};
 use crate::spec::{StopWhy, StopWish};
 use crate::walk::{Size, Walk};
 
-/// Names that are counted before the thread rests.
+/// Directory entries to count before the thread rests.
 const SLICE: usize = 1000;
-/// So many times as long as a slice took the thread rests after it.
+/// The thread rests this many times as long as a slice took.
 const REST: u32 = 49;
-/// Folders that are counted side by side, so that a large one does not keep the others waiting. Each holds descriptors.
+/// Folders to count concurrently, so that a large one does not delay the others. Each takes file descriptors.
 const SIDE_BY_SIDE: usize = 8;
 
-/// The workspaces that are over their limit.
+/// Workspaces over their limit.
 #[derive(Default)]
 pub(crate) struct Workspaces(Mutex<BTreeMap<String, Size>>);
 
 impl Workspaces {
-    /// The projects that nothing new starts of, each with the reason.
+    /// Projects that may start nothing new, each with the reason.
     pub(crate) fn held(&self, limit: u64) -> BTreeMap<String, String> {
         let over = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         over.iter().map(|(project, size)| (project.clone(), workspace_sentence(*size, limit))).collect()
     }
 
-    /// Notes what one was found to hold.
+    /// Records the measured size of a workspace.
     fn found(&self, project: &str, size: Size, limit: u64) {
         let mut over = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if size.is_over(limit) {
@@ -54,7 +54,7 @@ impl Workspaces {
 }
 
 impl Size {
-    /// Whether it holds more than it may. What cannot be counted is more.
+    /// Whether it exceeds the limit. An uncountable size exceeds it.
     fn is_over(self, limit: u64) -> bool {
         self.too_deep || self.bytes > limit
     }
@@ -74,7 +74,7 @@ fn workspace_sentence(size: Size, limit: u64) -> String {
     )
 }
 
-/// Why an attempt was stopped that wrote more than its folder may hold.
+/// Why an attempt was stopped that exceeded its folder's limit.
 pub(crate) fn attempt_sentence(used: u64, limit: u64) -> String {
     format!(
         "wrote {} into its run folder; {} is the limit (`run_disk` in `[local]`)",
@@ -83,11 +83,11 @@ pub(crate) fn attempt_sentence(used: u64, limit: u64) -> String {
     )
 }
 
-/// The same where its folders are nested too deep.
+/// The same for folders nested too deep.
 pub(crate) const TOO_DEEP: &str =
     "has folders nested too deep to be counted in its run folder (`run_disk` in `[local]`)";
 
-/// Begins to measure, for as long as the machine is there.
+/// Starts measuring, for as long as the machine exists.
 pub(crate) fn start(machine: &Arc<Machine>) {
     let spawn = |name: &str, round: fn(&Weak<Machine>)| {
         let (watched, pause) = (Arc::downgrade(machine), machine.config.measured_every);
@@ -109,7 +109,7 @@ pub(crate) fn start(machine: &Arc<Machine>) {
     }
 }
 
-/// Looks once at the folder of each attempt that is at work.
+/// Measures the folder of each running attempt once.
 fn attempts(watched: &Weak<Machine>) {
     let Some(machine) = watched.upgrade() else { return };
     let Some(limit) = run_limit(&machine) else { return };
@@ -120,7 +120,7 @@ fn attempts(watched: &Weak<Machine>) {
     let found = keys.into_iter().map(|key| (folder(&key), key)).collect();
     drop(machine);
     measure(&data, found, |folder, key: AttemptKey, size| {
-        // What is moved while it is counted may be counted twice.
+        // Entries moved during a count may count twice.
         if size.is_over(limit)
             && let Some(again) = again(&data, folder)
             && again.is_over(limit)
@@ -131,7 +131,7 @@ fn attempts(watched: &Weak<Machine>) {
     });
 }
 
-/// How many bytes one attempt's folder may hold; `None` where all that lies on the disk is less.
+/// Size limit of one attempt's folder, in bytes; `None` if everything on the disk together is below it.
 fn run_limit(machine: &Machine) -> Option<u64> {
     let disk = rustix::fs::statvfs(machine.layout.top("runs")).ok()?;
     let bytes = |blocks: u64| blocks.saturating_mul(disk.f_frsize);
@@ -151,7 +151,7 @@ fn stop(machine: &Machine, key: &AttemptKey, size: Size, limit: u64) {
     }
 }
 
-/// Looks once at the workspace of each project.
+/// Measures the workspace of each project once.
 fn workspaces(watched: &Weak<Machine>) {
     let Some(machine) = watched.upgrade() else { return };
     let (limit, data, top) =
@@ -170,7 +170,8 @@ fn workspaces(watched: &Weak<Machine>) {
     });
 }
 
-/// Counts what folders below `data` hold, a few side by side, and rests in between. One that cannot be opened is left out.
+/// Counts folders below `data`, a few concurrently, with rests in between. Skips folders that cannot be
+/// opened.
 fn measure<K>(data: &Path, folders: Vec<(PathBuf, K)>, mut found: impl FnMut(&Path, K, Size)) {
     let mut waiting = folders.into_iter();
     let mut walks: VecDeque<(Walk, PathBuf, K)> = VecDeque::new();
@@ -193,7 +194,7 @@ fn measure<K>(data: &Path, folders: Vec<(PathBuf, K)>, mut found: impl FnMut(&Pa
     }
 }
 
-/// Counts one folder, and rests in between.
+/// Counts one folder, with rests in between.
 fn again(data: &Path, folder: &Path) -> Option<Size> {
     let mut walk = open(data, folder).and_then(Walk::new).ok()?;
     loop {
@@ -205,7 +206,7 @@ fn again(data: &Path, folder: &Path) -> Option<Size> {
     }
 }
 
-/// Opens a folder below the data folder, without following a link. It may lie on a disk of its own.
+/// Opens a folder below the data folder, without following symlinks. It may be on another disk.
 fn open(data: &Path, folder: &Path) -> io::Result<OwnedFd> {
     let inside = folder.strip_prefix(data).map_err(io::Error::other)?;
     Ok(Dir::open(data)?.at(inside, OFlags::RDONLY | OFlags::DIRECTORY, Links::Refused)?)
@@ -251,7 +252,7 @@ mod tests {
         let mut sizes = Vec::new();
         let (began, spent) = (Instant::now(), Spent::begin());
         measure(data.path(), vec![(link, 0), (plain.clone(), 1)], |_, key, size| sizes.push((key, size)));
-        // A fiftieth of the time, and what the last slice took is rested after, too.
+        // A fiftieth of the time; the rest after the last slice counts, too.
         assert!(spent.so_far() * 25 < began.elapsed(), "{:?} of {:?}", spent.so_far(), began.elapsed());
         assert_eq!(sizes.len(), 1);
         assert_eq!((sizes[0].0, sizes[0].1.entries), (1, 3 * SLICE as u64));

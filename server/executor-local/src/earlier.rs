@@ -1,4 +1,4 @@
-//! How a worker ended before it was started again, which its folder keeps.
+//! Records of a worker's earlier runs, which its folder keeps.
 
 use std::io;
 use std::path::Path;
@@ -7,16 +7,13 @@ use cubeloom_files::own;
 
 use crate::spec::{EXIT, ExitRecord, STARTED, stop_file};
 
-/// The records of earlier ends are `exit.json.1`, `exit.json.2`, ...
+/// Earlier records are `exit.json.1`, `exit.json.2`, ...
 fn name(n: u32) -> String {
     format!("{EXIT}.{n}")
 }
 
-/// Makes room for another start: the record is put aside, and the wish to stop goes. In this order: as long as there is a
-/// wish, the worker is one that was given back.
-///
-/// # Errors
-/// The folder cannot be written to.
+/// Prepares another start: renames the record, then deletes the stop request. The order matters: while there
+/// is a request, the worker counts as released.
 pub(crate) fn put_aside(folder: &Path) -> io::Result<()> {
     let free = (1..).find(|n| !folder.join(name(*n)).exists()).unwrap_or(1);
     for record in [EXIT, STARTED] {
@@ -31,7 +28,7 @@ pub(crate) fn put_aside(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// How it ended each time before. Of a time at whose end nobody knows it, there is nothing.
+/// How each earlier run ended. Runs whose end is unknown are missing.
 pub(crate) fn exits(folder: &Path) -> Vec<ExitRecord> {
     let read = |n: u32| own::read(folder.join(name(n))).ok();
     let texts = (1..).map_while(read);

@@ -1,19 +1,17 @@
-//! What can go wrong outside of jobs; a job's own failures are outcomes.
+//! Errors outside of jobs; a job's own failures are outcomes.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why the executor cannot be used on this machine.
+/// Why the executor cannot run on this machine.
 #[derive(Debug, Error)]
 pub enum LocalError {
-    /// A folder cannot be made.
+    /// A folder cannot be created.
     #[error("the folder {} cannot be made; check that the data folder exists, may be written and has room", path.display())]
     Folder {
-        /// Which.
         path: PathBuf,
-        /// Reason.
         #[source]
         source: io::Error,
     },
@@ -23,17 +21,15 @@ pub enum LocalError {
         path.display(), path.display()
     )]
     NotTraversable {
-        /// The folder that is closed.
+        /// The folder that denies access.
         path: PathBuf,
         /// The workers' uid.
         uid: u32,
     },
-    /// A file of the executor's own cannot be used.
+    /// A file of the executor cannot be accessed.
     #[error("the file {} cannot be used", path.display())]
     File {
-        /// Which.
         path: PathBuf,
-        /// Reason.
         #[source]
         source: io::Error,
     },
@@ -43,7 +39,7 @@ pub enum LocalError {
 }
 
 impl LocalError {
-    /// What went wrong, and why, in one sentence.
+    /// The error and its reason, in one sentence.
     pub(crate) fn sentence(&self) -> String {
         match self {
             Self::Folder { source, .. } | Self::File { source, .. } => format!("{self}: {}", reason(source)),
@@ -64,7 +60,7 @@ impl LocalError {
     }
 }
 
-/// A system error as a sentence's end, the usual reasons in words.
+/// A system error as the end of a sentence, with plain words for common reasons.
 pub fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::ENOSPC | libc::EDQUOT) => "the disk is full".into(),

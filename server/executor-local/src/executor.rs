@@ -1,4 +1,4 @@
-//! The executor's port, and what this machine has.
+//! Implementation of the executor port, and the machine's facts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,10 +55,10 @@ pub struct LocalExecutor {
 }
 
 impl LocalExecutor {
-    /// Prepares the data folder and finds out what this machine has.
+    /// Prepares the data folder and detects the machine's resources.
     ///
     /// # Errors
-    /// The data folder cannot be used, or workers could not reach it.
+    /// The data folder is unusable, or workers could not reach it.
     pub fn new(config: LocalConfig, clock: Arc<dyn Clock>) -> Result<Arc<Self>, LocalError> {
         facts::raise_open_files();
         let layout = Layout::prepare(&config.data)?;
@@ -102,7 +102,7 @@ impl LocalExecutor {
         Ok(Arc::new(Self { machine: Arc::new(machine), facts, meter, xids }))
     }
 
-    /// Puts a job into the table of attempts; `None` when it is there already.
+    /// Adds a job to the table of attempts; `None` if it is there already.
     fn enter(&self, key: &AttemptKey) -> Option<(Entry, UnboundedReceiver<Happened>)> {
         let mut attempts = self.machine.attempts();
         match attempts.get(key) {
@@ -138,9 +138,9 @@ impl LocalExecutor {
             }
             forget(&attempt.dir);
         }
-        // An earlier server may have been about to give its workers more memory.
+        // An earlier server may have been about to raise its workers' memory.
         attempt.growing.has_grown = adopt && submission.job.grows;
-        // The wish first: only with it do the exits say what they mean.
+        // The stop request first: it determines what the exits mean.
         attempt.take_up_stop();
         let missing = attempt.take_up();
         if attempt.growing.has_grown {
@@ -172,7 +172,7 @@ impl LocalExecutor {
     }
 
     fn stop(&self, key: &AttemptKey, wish: StopWish) {
-        // Entered first: asked for before, it could be submitted in between, and would never hear of the stop.
+        // Enter it first: otherwise it could be submitted in between, and would never see the stop.
         let Some((entry, inbox)) = self.enter(key) else {
             if let Some(Slot::Live(sender)) = self.machine.attempts().get(key) {
                 let _ = sender.send(Happened::Stop(wish));
@@ -180,7 +180,7 @@ impl LocalExecutor {
             return;
         };
         let mut attempt = entry.remains(&self.machine, key);
-        // Written down also when nothing is there: a shim that an earlier server only just started finds it.
+        // Write the request even if nothing exists: a shim that an earlier server only just started finds it.
         if let Err(error) = crate::spawn::attempt_folder(&attempt.dir) {
             tracing::warn!(%key, %error, "the folder of an attempt that is to be stopped cannot be made");
         }
@@ -191,7 +191,7 @@ impl LocalExecutor {
     }
 }
 
-/// A new line in the table of attempts.
+/// A new entry in the table of attempts.
 struct Entry {
     sender: tokio::sync::mpsc::UnboundedSender<Happened>,
 }
@@ -210,7 +210,7 @@ impl Entry {
         attempt
     }
 
-    /// An attempt of which only the folders are known.
+    /// An attempt without state, except for its folders.
     fn remains(self, machine: &Arc<Machine>, key: &AttemptKey) -> Attempt {
         let folders = own::read_dir(machine.layout.attempt(key)).into_iter().flatten().flatten();
         let mut workers: Vec<Worker> =
@@ -234,7 +234,7 @@ pub(crate) fn worker_name(folder: &str) -> WorkerName {
     WorkerName { role: role.into(), index: index.parse().unwrap_or(0) }
 }
 
-/// Without adoption, what an earlier server left is no reason not to start.
+/// Without adoption, files of an earlier server do not prevent a start.
 fn forget(dir: &Path) {
     if dir.exists() {
         let aside = dir.with_extension(format!("forgotten-{}", std::process::id()));
@@ -362,7 +362,7 @@ impl Executor for LocalExecutor {
         Some(self)
     }
 
-    /// Where there are no control groups, each shim bounds its worker by what it was told when it began.
+    /// Without control groups, each shim enforces the limit with which it started: there is no growth.
     fn growth(&self) -> Option<&dyn Growth> {
         if self.machine.has_groups() { Some(self) } else { None }
     }

@@ -1,4 +1,4 @@
-//! What this machine has for jobs.
+//! The machine's resources for jobs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,10 +12,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::config::LocalConfig;
 use crate::gpu::Gpus;
 
-/// The cluster's, and its kind's, name.
+/// The name of the cluster, and of its kind.
 const LOCAL: &str = "local";
 
-/// Cores, memory and cards for jobs.
+/// Cores, memory and GPUs for jobs.
 pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
     let amount = config.capacity.as_ref();
     let node = NodeFacts {
@@ -58,7 +58,7 @@ pub(crate) fn all_cores() -> Cpu {
     Cpu(cores as u64 * 1000)
 }
 
-/// 90 % of the machine's memory: the rest is the system's and the server's.
+/// 90 % of the machine's memory: the rest is for the system and the server.
 pub(crate) fn most_memory() -> Bytes {
     Bytes(meminfo("MemTotal:").unwrap_or(0) / 10 * 9)
 }
@@ -70,7 +70,7 @@ pub(crate) fn meminfo(key: &str) -> Option<u64> {
     line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// The Debian packages that are installed; empty on another system.
+/// Installed Debian packages; empty on another system.
 pub(crate) fn installed_apt() -> Vec<String> {
     let text = own::read_to_string("/var/lib/dpkg/status").unwrap_or_default();
     let installed = |entry: &&str| entry.contains("\nStatus: install ok installed");
@@ -78,7 +78,7 @@ pub(crate) fn installed_apt() -> Vec<String> {
     text.split("\n\n").filter(installed).filter_map(name).collect()
 }
 
-/// Allows this process as many open files as it may have: one or two a worker.
+/// Raises this process's limit of open files to the maximum: a worker takes one or two.
 pub(crate) fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });

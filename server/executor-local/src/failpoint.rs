@@ -1,8 +1,8 @@
-//! Ends the server at a named moment, for the crash test; see docs/decisions/0003-failpoints-are-a-hook.md.
+//! Kills the server at a named point, for the crash test; see docs/decisions/0003-failpoints-are-a-hook.md.
 //!
-//! `CUBELOOM_FAILPOINT=name` kills it with `-9` when it first reaches the point, `name:3` at the third time.
-//! `CUBELOOM_FAILPOINT_LOG=file` appends each point that a process reaches, once. In a shim, whose own end is not
-//! what is tested, the server that ordered it is killed.
+//! `CUBELOOM_FAILPOINT=name` kills the server with SIGKILL when it first reaches the point, `name:3` at the
+//! third time. `CUBELOOM_FAILPOINT_LOG=file` appends each point that a process reaches, once. In a shim,
+//! whose own end is not under test, it kills the server that started the shim.
 
 #![allow(clippy::disallowed_methods, reason = "the crash test speaks through the environment")]
 
@@ -15,22 +15,22 @@ use cubeloom_domain::failpoint;
 use cubeloom_files::own;
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
-/// Which point ends the server.
+/// The variable with the failpoint that kills the server.
 pub const POINT: &str = "CUBELOOM_FAILPOINT";
-/// Where reached points are noted.
+/// The variable with the log of reached points.
 pub const LOG: &str = "CUBELOOM_FAILPOINT_LOG";
 
 static PLAN: OnceLock<Plan> = OnceLock::new();
 
 struct Plan {
-    /// The point, and at which time it is reached for good.
+    /// The point, and on which pass it kills.
     kill: Option<(String, u64)>,
     log: Option<File>,
     /// How often each point was reached.
     reached: Mutex<BTreeMap<&'static str, u64>>,
 }
 
-/// Installs the hook if the environment asks for it.
+/// Installs the hook if the environment requests it.
 pub fn install() {
     let kill = std::env::var(POINT).ok().map(|text| point(&text));
     let log = std::env::var_os(LOG)
@@ -43,7 +43,7 @@ pub fn install() {
     }
 }
 
-/// The variables that shims are to have too.
+/// The variables to pass on to shims.
 pub fn environment() -> BTreeMap<String, String> {
     [POINT, LOG].into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?))).collect()
 }
@@ -66,7 +66,7 @@ fn hook(name: &'static str) {
     if times == 1
         && let Some(mut log) = plan.log.as_ref()
     {
-        // One write: lines of several processes do not mix.
+        // One write, so that lines of several processes do not interleave.
         let _ = log.write_all(format!("{name}\n").as_bytes());
     }
     if plan.kill.as_ref().is_some_and(|(at, count)| at == name && *count == times) {

@@ -1,4 +1,4 @@
-//! Making folders, and giving them to a project's uid.
+//! Creates folders, and gives them to a project's uid.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -10,22 +10,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cubeloom_files::{Dir, is_as_made, own};
 use rustix::fs::OFlags;
 
-/// Passable, not listable, for everybody: what stands between the data folder and a project's own folders.
+/// Everyone may enter, but not list: folders between the data folder and a project's own.
 pub(crate) const PASSABLE: u32 = 0o711;
-/// The project's own.
+/// Folders owned by the project.
 pub(crate) const OWN: u32 = 0o750;
-/// The server's, passable for the project: what lies in it is found by name only.
+/// Owned by the server; the project may enter and open files by name, but not list.
 pub(crate) const ENTERED: u32 = 0o710;
-/// Everybody may read.
+/// Everyone may read.
 pub(crate) const OPEN: u32 = 0o755;
-/// The server's alone.
+/// For the server only.
 pub(crate) const PRIVATE: u32 = 0o700;
 
-/// Makes one folder whose parent exists; `false` when it was there already.
+/// Creates one folder whose parent exists; returns `false` if it exists.
 pub(crate) fn make(path: &Path, mode: u32) -> io::Result<bool> {
     match own::create_dir_with(DirBuilder::new().mode(mode), path) {
         Ok(()) => {
-            // A server under a strict umask makes folders that workers could not enter.
+            // Under a strict umask, workers could not enter the server's folders.
             if mode & umask() != 0 {
                 own::set_permissions(path, fs::Permissions::from_mode(mode))?;
             }
@@ -36,15 +36,15 @@ pub(crate) fn make(path: &Path, mode: u32) -> io::Result<bool> {
     }
 }
 
-/// Where `place` is made before it is renamed to it: beside it, and nobody else's, as jobs that start together make
-/// the same things together.
+/// Temporary path next to `place`, to rename to it later. It is unique, since concurrent jobs may create the
+/// same things.
 pub(crate) fn aside(place: &Path) -> PathBuf {
     static TURNS: AtomicU64 = AtomicU64::new(0);
     let turn = TURNS.fetch_add(1, Ordering::Relaxed);
     place.with_extension(format!("new-{}-{turn}", std::process::id()))
 }
 
-/// The server's umask, which nothing changes.
+/// The server's umask, which never changes.
 fn umask() -> u32 {
     static UMASK: OnceLock<u32> = OnceLock::new();
     *UMASK.get_or_init(|| {
@@ -54,7 +54,7 @@ fn umask() -> u32 {
     })
 }
 
-/// Makes a folder and its missing parents, which are passable.
+/// Creates a folder and its missing parents, which everyone may enter.
 pub(crate) fn make_all(path: &Path, mode: u32) -> io::Result<bool> {
     match make(path, mode) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -67,8 +67,8 @@ pub(crate) fn make_all(path: &Path, mode: u32) -> io::Result<bool> {
     }
 }
 
-/// Makes a folder that belongs to `user`, if the server may give folders away. The owner of a folder that is
-/// there already is left alone, unless a server died after it had made it.
+/// Creates a folder owned by `user`, if the server may change owners. An existing folder keeps its owner,
+/// unless a server died right after it had created it.
 pub(crate) fn make_owned(path: &Path, user: Option<u32>) -> io::Result<()> {
     if make_all(path, OWN)? || (user.is_some() && !is_given(path)) {
         give(path, user)?;
@@ -76,9 +76,9 @@ pub(crate) fn make_owned(path: &Path, user: Option<u32>) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a folder below `root`, with all that lies between, and gives each to `user` that is not given yet. Workers can
-/// have put links there, and people name such paths: no link is followed, and no step leads upwards. A path that does not
-/// begin with `root` is one of the configuration.
+/// Creates a folder below `root` with all parents, and gives `user` each that has no owner yet. Workers can
+/// have put symlinks there, and users supply such paths: it follows no symlink, and no `..`. A path outside
+/// `root` comes from the configuration.
 pub(crate) fn make_below(root: &Path, path: &Path, user: Option<u32>) -> io::Result<()> {
     match path.strip_prefix(root) {
         Ok(inside) => folder_below(root, inside, user).map(|_| ()),
@@ -86,8 +86,8 @@ pub(crate) fn make_below(root: &Path, path: &Path, user: Option<u32>) -> io::Res
     }
 }
 
-/// Makes a file below `root` with the same care, opens it for writing and gives it to `user`. With `EXCL` it is a new one,
-/// whatever was there before.
+/// Creates a file below `root` with the same care, opens it for writing and gives it to `user`. With `EXCL`
+/// it replaces any existing file.
 pub(crate) fn open_below(root: &Path, path: &Path, flags: OFlags, user: Option<u32>) -> io::Result<File> {
     let leads_out = || {
         let name = path.display();
@@ -104,17 +104,18 @@ fn folder_below(root: &Path, inside: &Path, user: Option<u32>) -> io::Result<Dir
     Dir::open(root)?.make(inside, OWN, |made| cubeloom_files::give(made, user))
 }
 
-/// Whether a folder is there and is not one that a server made and did not give away: it has died, or just made it.
+/// Whether a folder exists and has its owner. A server that died, or has just created the folder, may not
+/// have set it.
 pub(crate) fn is_given(path: &Path) -> bool {
     rustix::fs::lstat(path).is_ok_and(|found| !is_as_made(&found, OWN))
 }
 
-/// Gives a file or folder to `user`. Not what a link leads to: workers may have put one there.
+/// Changes the owner of a file or folder. Does not follow symlinks: workers may have put one there.
 pub(crate) fn give(path: &Path, user: Option<u32>) -> io::Result<()> {
     user.map_or(Ok(()), |user| own::chown(path, Some(user), Some(user)))
 }
 
-/// The first folder on the way to `path` that `user` may not pass through.
+/// The first folder on the path that `user` may not enter.
 pub(crate) fn closed_parent(path: &Path, user: u32) -> Option<PathBuf> {
     let mut parents: Vec<&Path> = path.ancestors().collect();
     parents.reverse();

@@ -1,4 +1,4 @@
-//! When a job's workers together have succeeded or failed, and which of them was the first cause. Pure.
+//! When a job's workers together have succeeded or failed, and which one was the first cause. Pure.
 
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
@@ -7,20 +7,20 @@ use cubeloom_workers::ends::{End, Finish, span};
 use crate::disk_limits::{TOO_DEEP, attempt_sentence};
 use crate::spec::{ExitRecord, StopWhy};
 
-/// What the workers of one attempt have done so far.
+/// The state of an attempt's workers.
 pub(crate) struct Gang {
     success: SuccessRule,
-    /// How many workers must stay, of a job that may lose some.
+    /// Minimum number of workers of an elastic job; `None` for others.
     keeps: Option<usize>,
     workers: Vec<Member>,
-    /// Why the whole was stopped from outside; the first reason counts.
+    /// Why the attempt was stopped from outside; the first reason counts.
     stop: Option<StopWhy>,
 }
 
 struct Member {
     name: WorkerName,
     exit: Option<ExitRecord>,
-    /// Whether the job gives it back.
+    /// Whether the job releases this worker.
     given_back: bool,
 }
 
@@ -30,58 +30,58 @@ impl Member {
     }
 }
 
-/// What follows from the exits so far.
+/// Conclusion from the exits so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Wait for more.
+    /// Undecided: wait for more.
     Open,
-    /// The result is clear; the workers that still run are to be stopped.
+    /// The result is decided; stop the workers that still run.
     StopRest,
     /// All have ended.
     Over,
 }
 
 impl Gang {
-    /// Workers in rank order; `gang` of them must stay when the job is elastic, else all.
+    /// Workers in rank order; an elastic job needs `gang` of them, any other job all.
     pub(crate) fn new(names: Vec<WorkerName>, success: SuccessRule, gang: u32, elastic: bool) -> Self {
         let workers = names.into_iter().map(Member::new).collect();
         Self { success, keeps: elastic.then_some(gang as usize), workers, stop: None }
     }
 
-    /// How many workers may be lost.
+    /// How many workers the job can lose.
     fn spare(&self) -> usize {
         let has = self.workers.iter().filter(|member| !member.given_back).count();
         self.keeps.map_or(0, |keeps| has.saturating_sub(keeps))
     }
 
-    /// Whether workers may come and go.
+    /// Whether workers may be added and released.
     pub(crate) fn is_elastic(&self) -> bool {
         self.keeps.is_some()
     }
 
-    /// A worker comes to those that are there, with the highest rank.
+    /// Adds a worker with the highest rank.
     pub(crate) fn add(&mut self, name: WorkerName) {
         self.workers.push(Member::new(name));
     }
 
-    /// A worker is given back: its end is none of the job's concern.
+    /// Releases a worker: its end does not affect the job.
     pub(crate) fn give_back(&mut self, rank: usize) {
         if let Some(member) = self.workers.get_mut(rank) {
             member.given_back = true;
         }
     }
 
-    /// Whether the job gives a worker back.
+    /// Whether the job releases this worker.
     pub(crate) fn is_given_back(&self, rank: usize) -> bool {
         self.workers.get(rank).is_some_and(|member| member.given_back)
     }
 
-    /// Whether a worker that was given back is gone.
+    /// Whether a released worker is gone.
     pub(crate) fn has_gone(&self, rank: usize) -> bool {
         self.workers.get(rank).is_some_and(|member| member.given_back && member.exit.is_some())
     }
 
-    /// Whether a worker was lost that the job had not given back.
+    /// Whether a worker that was not released is lost.
     pub(crate) fn is_lost(&self, rank: usize) -> bool {
         let failed = |exit: &ExitRecord| !exit.stopped && !ended_well(exit);
         self.workers
@@ -89,29 +89,29 @@ impl Gang {
             .is_some_and(|member| !member.given_back && member.exit.as_ref().is_some_and(failed))
     }
 
-    /// A worker that has ended starts anew.
+    /// Restarts a worker that has ended.
     pub(crate) fn return_to(&mut self, rank: usize) {
         if let Some(member) = self.workers.get_mut(rank) {
             *member = Member::new(member.name.clone());
         }
     }
 
-    /// How many workers are left when those have gone that are given back: all up to the highest rank that is kept, or has
-    /// not ended yet.
+    /// Number of workers once the released ones are gone: all up to the highest rank that is kept or has not
+    /// ended yet.
     pub(crate) fn held(&self) -> usize {
         let is_held = |member: &Member| !member.given_back || member.exit.is_none();
         self.workers.iter().rposition(is_held).map_or(0, |last| last + 1)
     }
 
-    /// Somebody wants the whole stopped.
+    /// Records a stop of the whole attempt.
     pub(crate) fn stop(&mut self, why: StopWhy) {
-        // What is decided by the workers themselves is found out again from their exits.
+        // A decision by the workers themselves is derived again from their exits.
         if why != StopWhy::Decided && (self.workers.is_empty() || self.verdict() == Verdict::Open) {
             self.stop.get_or_insert(why);
         }
     }
 
-    /// A worker has ended. The first report counts.
+    /// Records the end of a worker. The first report counts.
     pub(crate) fn exited(&mut self, rank: usize, record: ExitRecord) -> Verdict {
         if let Some(member) = self.workers.get_mut(rank) {
             member.exit.get_or_insert(record);
@@ -119,7 +119,7 @@ impl Gang {
         self.verdict()
     }
 
-    /// The ranks that have not ended.
+    /// Ranks that have not ended.
     pub(crate) fn live(&self) -> impl Iterator<Item = usize> {
         self.workers.iter().enumerate().filter(|(_, member)| member.exit.is_none()).map(|(rank, _)| rank)
     }
@@ -129,12 +129,12 @@ impl Gang {
         self.workers.iter().filter_map(|member| member.exit.as_ref())
     }
 
-    /// How the worker of a rank has ended.
+    /// How the worker of this rank has ended.
     pub(crate) fn exit(&self, rank: usize) -> Option<&ExitRecord> {
         self.workers.get(rank)?.exit.as_ref()
     }
 
-    /// The exits that came of a stop of the whole.
+    /// Exits that the stop caused.
     fn stopped(&self) -> impl Iterator<Item = &ExitRecord> {
         let kept = self.workers.iter().filter(|member| !member.given_back);
         kept.filter_map(|member| member.exit.as_ref()).filter(|exit| exit.stopped)
@@ -154,19 +154,19 @@ impl Gang {
         }
     }
 
-    /// Whether the worker that decides alone has failed: it is none that can be spared.
+    /// Whether the sole deciding worker has failed: the job cannot spare it.
     fn first_failed(&self) -> bool {
         let ended_badly = |member: &Member| member.exit.as_ref().is_some_and(|exit| !ended_well(exit));
         self.first().is_some_and(ended_badly)
     }
 
-    /// The worker that decides alone, where one does.
+    /// The worker that decides alone, if the rule has one.
     fn first(&self) -> Option<&Member> {
         let SuccessRule::First(role) = &self.success else { return None };
         self.workers.iter().find(|member| member.name.role == *role && member.name.index == 0)
     }
 
-    /// Whether the rule is met already.
+    /// Whether the success rule is already met.
     fn succeeded(&self) -> bool {
         let well = |member: &Member| member.exit.as_ref().is_some_and(ended_well);
         match &self.success {
@@ -183,7 +183,7 @@ impl Gang {
         }
     }
 
-    /// The workers that failed by themselves, in the order in which they ended.
+    /// Workers that failed by themselves, in the order of their ends.
     fn failures(&self) -> Vec<(usize, &Member, &ExitRecord)> {
         let mut failed: Vec<_> = self
             .workers
@@ -198,9 +198,9 @@ impl Gang {
 
     /// How the attempt ended; `last_lines` reads the end of a worker's log.
     pub(crate) fn outcome(&self, last_lines: impl Fn(usize) -> Vec<String>) -> Outcome {
-        // A loss that could be spared is no cause: the one that went beyond is.
+        // Losses that the job could spare are no cause; the first one beyond is.
         let failures = self.failures();
-        // Workers that ended before the stop reached any of them ended as they would have without it.
+        // Workers that ended before the stop reached them count as if there was no stop.
         let reached = self.workers.is_empty() || self.stopped().next().is_some();
         match self.stop.filter(|_| reached) {
             Some(StopWhy::Cancelled) => return Outcome::Cancelled,
@@ -213,7 +213,7 @@ impl Gang {
                 return failed(FailureKind::DiskLimit, attempt_sentence(used, limit));
             }
             Some(StopWhy::TooDeep) => return failed(FailureKind::DiskLimit, TOO_DEEP.into()),
-            // That of single workers is none of the whole.
+            // Reasons of single workers do not apply to the whole.
             Some(StopWhy::Decided | StopWhy::GivenBack) | None => {}
         }
         if self.succeeded() {

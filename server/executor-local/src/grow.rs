@@ -1,8 +1,8 @@
-//! Workers that have nearly used up their memory: that is told, and those that get more get it where they run, by the limit of
+//! Memory growth of running workers: reports workers whose memory is nearly full, and raises the limit of
 //! their control group.
 //!
-//! What they get is stored with the attempt before it is given, so a job that is taken up has it in its submission: it is given
-//! again then.
+//! The engine stores the new size with the attempt before it is applied. So the submission of an adopted job
+//! contains it, and it is applied again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,24 +16,24 @@ use tokio::time::Instant;
 
 use crate::attempt::Attempt;
 
-/// How often the memory of workers is looked at.
+/// How often to check workers' memory.
 pub(crate) const EVERY: Duration = Duration::from_millis(250);
-/// How long nothing is told again of a role that is as full as it was: there may be room by then.
+/// How long to wait before reporting a role with unchanged usage again: there may be capacity by then.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// What is done about the memory of an attempt's workers.
+/// Memory growth of an attempt's workers.
 #[derive(Default)]
 pub(crate) struct Growing {
-    /// Whether it is told that they have nearly used it up.
+    /// Whether to report workers whose memory is nearly full.
     pub(crate) watches: bool,
-    /// Whether their limits may be others than those that they began with.
+    /// Whether their limits may differ from the initial ones.
     pub(crate) has_grown: bool,
-    /// By role: of which limit it was told last, and when.
+    /// Last report by role: the limit, and when.
     told: HashMap<String, (Bytes, Instant)>,
 }
 
 impl Attempt {
-    /// Gives its workers the memory that they have in this job.
+    /// Raises its workers' memory to the amounts in this job.
     pub(crate) fn grow(&mut self, job: &Arc<LocalJob>) {
         if self.is_stopped() {
             return;
@@ -43,7 +43,7 @@ impl Attempt {
             let worker = &mut self.workers[rank];
             worker.memory = worker.memory.max(of_job.memory);
         }
-        // Those that come, or begin again, begin with it.
+        // New and restarted workers start with it.
         if let Some(wanted) = &mut self.wanted {
             let mut job = LocalJob::clone(job);
             job.workers.truncate(wanted.job.workers.len());
@@ -56,7 +56,7 @@ impl Attempt {
         hit("local.grow.after");
     }
 
-    /// Gives a worker that runs the memory that it is to have. One whose group is not made yet has it given when its program runs.
+    /// Sets the memory limit of a running worker. One without a group yet gets it when its program starts.
     pub(crate) fn give_memory(&self, rank: usize) {
         let Some(worker) = self.workers.get(rank).filter(|_| self.growing.has_grown) else { return };
         let Some(cgroup) = self.cgroup(&worker.name).filter(|_| worker.memory.0 > 0) else { return };
@@ -68,7 +68,7 @@ impl Attempt {
         }
     }
 
-    /// Tells of each role whose fullest worker has nearly used up its memory.
+    /// Reports each role whose fullest worker has nearly used up its memory.
     pub(crate) fn look_at_memory(&mut self) {
         if self.is_stopped() {
             return;

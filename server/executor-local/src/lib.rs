@@ -1,8 +1,8 @@
-//! Jobs as processes on this machine, each worker under a shim that outlives the server.
+//! The local executor: runs jobs as processes, each worker under a shim that outlives the server.
 //!
-//! [`LocalExecutor`] is the adapter; [`shim_main`] is the other half, a program of its own. Between them lie only
-//! files: the worker's folder says whether it has run, runs, or has ended, so that a server that was killed takes up
-//! its work by looking.
+//! [`LocalExecutor`] is the adapter; [`shim_main`] is the other half, a separate program. They communicate
+//! through files only: the worker's folder says whether it runs or has ended. So a restarted server resumes
+//! its work by reading them.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make the files that they look at"))]
 
@@ -59,7 +59,7 @@ pub use executor::LocalExecutor;
 pub use shim::{SHIM_ARG, server_pid, shim_main};
 pub use spec::{StopWhy, StopWish};
 
-/// The failpoints of this crate, the shim's among them: what the crash test has to reach.
+/// Failpoints of this crate, including the shim's: the crash test must reach them.
 pub const FAILPOINTS: &[&str] = &[
     "local.token.before",
     "local.token.after",

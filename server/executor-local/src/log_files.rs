@@ -1,4 +1,5 @@
-//! The port's logs on this machine: the files in the workers' folders, also of attempts of earlier servers.
+//! Logs of the executor port on this machine: files in the workers' folders, including attempts of earlier
+//! servers.
 
 use std::io;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::spec::{EXIT, STDERR, STDOUT};
 use cubeloom_workers::place::{Place, is_absent};
 use cubeloom_workers::{log_times, logs};
 
-/// What a worker reports into, below its folder.
+/// A worker's report file, below its folder.
 pub(crate) const OUTPUTS: &str = "outputs.jsonl";
 
 impl Logs for LocalExecutor {
@@ -48,7 +49,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
-/// A worker's folder. Its name comes from outside: it must be one folder's, and no way to another.
+/// A worker's folder. Its name comes from outside: it must be a single path component.
 pub(crate) fn folder(dir: impl Into<Place>, worker: &WorkerName) -> io::Result<Place> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if worker.role.is_empty() || !worker.role.chars().all(plain) {
@@ -64,7 +65,7 @@ fn file_name(stream: LogStream) -> &'static str {
     }
 }
 
-/// The workers that a shim has, or had.
+/// Workers that have or had a shim.
 pub(crate) fn workers(dir: impl Into<Place>) -> io::Result<Vec<WorkerName>> {
     let dir = dir.into();
     let names = match dir.names() {
@@ -72,7 +73,7 @@ pub(crate) fn workers(dir: impl Into<Place>) -> io::Result<Vec<WorkerName>> {
         Err(error) if is_absent(&error) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    // What a shim never had has no logs.
+    // A worker that never had a shim has no logs.
     let has_logs = |name: &std::ffi::OsString| dir.join(name).join(STDOUT).exists();
     let mut workers: Vec<WorkerName> =
         names.iter().filter(|name| has_logs(name)).map(|name| worker_name(&name.to_string_lossy())).collect();
@@ -104,7 +105,7 @@ pub(crate) fn read(
     limit: usize,
 ) -> io::Result<LogPiece> {
     let folder = folder.into();
-    // Looked at first: what is written after the last look is read by the next one.
+    // Check this first: output written after the last check is read by the next call.
     let over = folder.join(EXIT).exists();
     let place = folder.join(file_name(stream));
     let piece = logs::range(&place, offset, limit)?;
@@ -112,15 +113,14 @@ pub(crate) fn read(
     let mut marks =
         if piece.bytes.is_empty() { Vec::new() } else { log_times::between(&place, offset, piece.next)? };
     let known = marks.last().is_some_and(|last| last.end >= piece.next);
-    // What was written after the last look of the worker's shim came just now; all that a brief worker wrote came when it
-    // last wrote.
+    // Output after the shim's last mark is recent; all output of a brief worker dates from its last write.
     if !known && (!over || was_brief(&folder)) {
         marks.extend(log_times::present(&place).ok().filter(|present| present.end >= piece.next));
     }
     Ok(LogPiece { bytes: piece.bytes, next: piece.next, ended, marks })
 }
 
-/// Whether a worker that has ended left no marks because it was over at once.
+/// Whether an ended worker left no marks because it ran only briefly.
 fn was_brief(folder: &Place) -> bool {
     let exit = exit_record(folder);
     let ran = exit.and_then(|exit| exit.started_at.map(|began| exit.ended_at.since(began)));

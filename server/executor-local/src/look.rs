@@ -1,4 +1,4 @@
-//! What a worker's folder says about the worker. The folder itself is what its shim locks.
+//! A worker's state, from its folder. The worker's shim holds a lock on the folder itself.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,14 +14,13 @@ use serde::de::DeserializeOwned;
 use crate::shim::start_ticks;
 use crate::spec::{EXIT, ExitRecord, STARTED, Started};
 
-/// What was found.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// No shim ever had it.
+    /// The folder never had a shim.
     Nothing,
-    /// A shim has it.
+    /// A shim holds the lock.
     Running(Shim),
-    /// A shim has it and has not yet said who it is: wait for the lock.
+    /// A shim holds the lock and has not recorded itself yet: wait for the lock.
     Locked,
     /// It may have run, and its shim is gone without a record.
     Dead(Option<Started>),
@@ -29,16 +28,16 @@ pub(crate) enum Found {
     Done(ExitRecord),
 }
 
-/// A shim that lives.
+/// A live shim.
 #[derive(Debug)]
 pub(crate) struct Shim {
     /// Its process.
     pub(crate) pidfd: OwnedFd,
-    /// What it wrote down when it began.
+    /// Its record from the start.
     pub(crate) started: Started,
 }
 
-/// Looks at a worker's folder.
+/// Reads a worker's state from its folder.
 pub(crate) fn look(folder: &Path) -> io::Result<Found> {
     if let Some(record) = exit_record(folder) {
         return Ok(Found::Done(record));
@@ -58,7 +57,7 @@ pub(crate) fn look(folder: &Path) -> io::Result<Found> {
     }
 }
 
-/// No shim has the lock.
+/// The state when no shim holds the lock.
 fn ended(folder: &Path) -> Found {
     match exit_record(folder) {
         Some(record) => Found::Done(record),
@@ -67,7 +66,7 @@ fn ended(folder: &Path) -> Found {
     }
 }
 
-/// A shim has the lock.
+/// The state when a shim holds the lock.
 fn living(folder: &Path) -> Found {
     let Some(started) = started(folder) else { return Found::Locked };
     let pidfd = Pid::from_raw(started.pid)
@@ -84,17 +83,17 @@ pub(crate) fn exit_record(folder: impl Into<Place>) -> Option<ExitRecord> {
     exit_written(folder).ok().flatten()
 }
 
-/// The same, told from what cannot be seen now.
+/// The same, with an error if the record is unreadable at present.
 pub(crate) fn exit_written(folder: impl Into<Place>) -> io::Result<Option<ExitRecord>> {
     written(&folder.into().join(EXIT))
 }
 
-/// What a worker's shim wrote down when it began.
+/// The record of a worker's start.
 pub(crate) fn started(folder: impl Into<Place>) -> Option<Started> {
     written(&folder.into().join(STARTED)).ok().flatten()
 }
 
-/// A record; none where there is none that says what it should.
+/// Reads a record; `None` if it is missing or invalid.
 pub(crate) fn written<T: DeserializeOwned>(place: &Place) -> io::Result<Option<T>> {
     match place.read(MOST_OF_A_RECORD) {
         Ok(text) => Ok(serde_json::from_slice(&text).ok()),
@@ -103,7 +102,7 @@ pub(crate) fn written<T: DeserializeOwned>(place: &Place) -> io::Result<Option<T
     }
 }
 
-/// Waits, blocking, until no shim has the worker.
+/// Blocks until no shim holds the worker's lock.
 pub(crate) fn wait_for_lock(folder: &Path) -> io::Result<()> {
     let lock = own::open(folder)?;
     rustix::fs::flock(&lock, FlockOperation::LockShared)?;

@@ -1,4 +1,4 @@
-//! What all attempts on this machine share.
+//! State shared by all attempts on this machine.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -22,7 +22,7 @@ use crate::spares::Spares;
 use crate::token::Tokens;
 use cubeloom_workers::reports::Reports;
 
-/// Shared by all attempts.
+/// State shared by all attempts.
 pub(crate) struct Machine {
     pub(crate) config: LocalConfig,
     pub(crate) layout: Layout,
@@ -35,11 +35,11 @@ pub(crate) struct Machine {
     pub(crate) tokens: Tokens,
     pub(crate) notes: Notes,
     pub(crate) spares: Spares,
-    /// Projects whose workspaces are over their limit.
+    /// Projects whose workspaces exceed their limit.
     pub(crate) workspaces: Workspaces,
-    /// What live attempts have reported so far.
+    /// Last reports of live attempts.
     pub(crate) reports: Reports,
-    /// Set when the notes are being read.
+    /// Set once the shims' messages are being read.
     pub(crate) listening: OnceLock<()>,
     pub(crate) observer: OnceLock<Arc<dyn Observer>>,
     pub(crate) attempts: Mutex<HashMap<AttemptKey, Slot>>,
@@ -47,14 +47,14 @@ pub(crate) struct Machine {
 
 /// An attempt that this server knows.
 pub(crate) enum Slot {
-    /// It is at work; this reaches it.
+    /// Running; the channel to it.
     Live(UnboundedSender<Happened>),
-    /// It has ended; kept until it is released, so that a repeated question gets the same answer.
+    /// Ended; kept until it is released, so that a repeated query gets the same result.
     Ended(Box<Ended>),
 }
 
 impl Machine {
-    /// Begins to read what shims say; needs the runtime, which is there at the first attempt.
+    /// Starts reading the shims' messages. This needs the runtime, which exists at the first attempt.
     pub(crate) fn listen(self: &Arc<Self>) {
         self.listening.get_or_init(|| {
             tokio::spawn(notes::read_all(Arc::downgrade(self), Arc::clone(&self.notes.read)));
@@ -66,7 +66,7 @@ impl Machine {
         !matches!(self.hierarchy, Hierarchy::None(_))
     }
 
-    /// Tells the engine.
+    /// Reports an event to the engine.
     pub(crate) fn report(&self, key: &AttemptKey, event: Event) {
         match self.observer.get() {
             Some(observer) => observer.observed(Observation { key: key.clone(), event }),
@@ -78,7 +78,7 @@ impl Machine {
         self.attempts.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Keeps and tells how an attempt ended.
+    /// Stores and reports how an attempt ended.
     pub(crate) fn ended(&self, key: &AttemptKey, ended: Ended) {
         self.attempts().insert(key.clone(), Slot::Ended(Box::new(ended.clone())));
         self.report(key, Event::Ended(Box::new(ended)));

@@ -1,4 +1,4 @@
-//! What this machine and its cards do now.
+//! Current usage of this machine and its GPUs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,34 +15,34 @@ use crate::gpu::Gpus;
 use crate::waits::by_machine;
 use crate::xid::{self, Xids};
 
-/// Measures; what is a rate is one since the measurement before.
+/// Takes measurements; rates are relative to the previous measurement.
 pub(crate) struct Meter {
     links: Vec<CardLinks>,
     xids: Arc<Xids>,
     before: Mutex<Before>,
 }
 
-/// What the measurement before has found.
+/// State of the previous measurement.
 struct Before {
     ticks: Option<Ticks>,
-    /// The share of its time that the machine worked, from 0 to 1.
+    /// CPU utilization of the machine, from 0 to 1.
     share: Option<f64>,
-    /// For how long something had waited for storage, in microseconds, and when that was, in microseconds since the epoch.
+    /// I/O wait so far, in microseconds, and the time of the measurement, in microseconds since the epoch.
     waited: Option<(u64, i64)>,
 }
 
-/// The kernel's count of the machine's time, over all cores.
+/// The kernel's CPU time counters, over all cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ticks {
     busy: u64,
     all: u64,
 }
 
-/// A share of fewer ticks than these says little, and the one before is taken: a quarter of a second on one core.
+/// With fewer ticks than this, keep the previous utilization: a quarter of a second on one core.
 const FEW: u64 = 25;
 
 impl Meter {
-    /// Begins to measure, and to keep the cards' errors.
+    /// Starts measuring, and watching for GPU errors.
     pub(crate) fn new(gpus: &Gpus, xids: Arc<Xids>) -> Self {
         let uuid = |index: usize| gpus.facts.get(index).map(|card| card.uuid.clone());
         let pair = |(a, b, count): &(usize, usize, u32)| {
@@ -56,7 +56,7 @@ impl Meter {
         Self { links, xids, before }
     }
 
-    /// What `node`, which is this machine, does now.
+    /// Measures `node`, which is this machine.
     pub(crate) fn measure(&self, node: &NodeFacts, at: Timestamp) -> Reading {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
         let free = meminfo("MemAvailable:").zip(meminfo("MemTotal:"));
@@ -82,7 +82,7 @@ impl Meter {
         Reading { at, nodes: BTreeMap::from([(node.name.clone(), reading)]), ..Reading::default() }
     }
 
-    /// The share of its time that the machine has worked since the measurement before.
+    /// CPU utilization since the previous measurement.
     fn share(&self) -> Option<f64> {
         let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
         let now = ticks(&proc_stat())?;
@@ -96,7 +96,7 @@ impl Meter {
         before.share
     }
 
-    /// The share of time in which something has waited for storage since the measurement before.
+    /// Fraction of time with I/O wait since the previous measurement.
     fn waited(&self, at: Timestamp) -> Option<f64> {
         let now = by_machine()?;
         let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,7 +105,8 @@ impl Meter {
         (time > 0).then(|| (now.saturating_sub(then) as f64 / time as f64).min(1.0))
     }
 
-    /// The cards of the node. What NVML does not tell of one is absent; one that it does not know any more is away.
+    /// The GPUs of the node. Values that NVML does not report are absent; a GPU that it no longer knows is
+    /// missing.
     fn cards(&self, node: &NodeFacts) -> BTreeMap<String, CardReading> {
         if node.gpus.is_empty() {
             return BTreeMap::new();
@@ -140,7 +141,8 @@ fn proc_stat() -> String {
     own::read_to_string("/proc/stat").unwrap_or_default()
 }
 
-/// The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; what follows is in the first two.
+/// The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; the following values
+/// are included in the first two.
 fn ticks(stat: &str) -> Option<Ticks> {
     let counts: Vec<u64> =
         stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().map_while(|n| n.parse().ok()).collect();

@@ -1,4 +1,4 @@
-//! What shims say while they start: one pipe for all of a server's shims, read as it fills.
+//! Messages of shims during their start: one pipe for all of a server's shims.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,11 +14,11 @@ use crate::spec::Note;
 
 /// Both ends of the pipe.
 pub(crate) struct Notes {
-    /// What shims inherit.
+    /// The end that shims inherit.
     pub(crate) write: OwnedFd,
     pub(crate) read: Arc<OwnedFd>,
-    /// A line that has not come whole yet. Locked for as long as lines are read and passed on, so that who
-    /// drains the pipe finds everything passed on that was written before.
+    /// An incomplete line. Locked while lines are read and dispatched. So after draining the pipe, every
+    /// message written before has been dispatched.
     partial: Mutex<Vec<u8>>,
 }
 
@@ -29,7 +29,7 @@ impl Notes {
         Ok(Self { write, read: Arc::new(read), partial: Mutex::default() })
     }
 
-    /// Passes on what was written until now.
+    /// Dispatches all messages written so far.
     pub(crate) fn drain(&self, machine: &Machine) {
         let mut partial = self.partial.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut buffer = [0; 4096];
@@ -55,7 +55,7 @@ fn pass_on(machine: &Machine, line: &[u8]) {
     }
 }
 
-/// Reads until the server's executor is gone.
+/// Reads until the server's executor is dropped.
 pub(crate) async fn read_all(machine: Weak<Machine>, read: Arc<OwnedFd>) {
     let descriptor = match readable(&read) {
         Ok(descriptor) => descriptor,
@@ -63,7 +63,7 @@ pub(crate) async fn read_all(machine: Weak<Machine>, read: Arc<OwnedFd>) {
     };
     while let Ok(mut ready) = descriptor.readable().await {
         let Some(machine) = machine.upgrade() else { return };
-        // Cleared first: what is written while draining makes it ready again.
+        // Clear it first: a write while draining makes it ready again.
         ready.clear_ready();
         machine.notes.drain(&machine);
     }

@@ -1,8 +1,7 @@
-//! Under which uid a project's workers run.
+//! The uid under which a project's workers run.
 //!
-//! Run by root, each project has a number of its own, given once and kept in `keys/projects.json`; its workers'
-//! uid and gid are the base plus that number. No entry in /etc/passwd is needed. Run by anybody else, workers
-//! run as the same user.
+//! As root, each project gets a number once, stored in `keys/projects.json`; its workers' uid and gid are the
+//! base plus that number. They need no entry in /etc/passwd. Without root, workers run as the server's user.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +12,6 @@ use cubeloom_files::own;
 
 use crate::error::LocalError;
 
-/// The projects' numbers.
 pub(crate) struct Owners {
     base: Option<u32>,
     file: PathBuf,
@@ -21,7 +19,7 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    /// Reads the numbers that were given.
+    /// Loads the assigned numbers.
     pub(crate) fn load(keys: PathBuf, base: u32) -> Result<Self, LocalError> {
         let base = rustix::process::geteuid().is_root().then_some(base);
         let file = keys.join("projects.json");
@@ -35,7 +33,7 @@ impl Owners {
         Ok(Self { base, file, numbers: Mutex::new(numbers) })
     }
 
-    /// The first of the workers' uids, where the server may choose them.
+    /// The first of the workers' uids, if the server can switch users.
     pub(crate) fn base(&self) -> Option<u32> {
         self.base
     }

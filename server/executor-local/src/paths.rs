@@ -1,4 +1,4 @@
-//! Where things lie below the data folder.
+//! Layout of the data folder.
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +12,12 @@ use crate::config::LocalConfig;
 use crate::error::LocalError;
 use crate::folders::{OPEN, PASSABLE, PRIVATE, make, make_all};
 
-/// The data folder's layout.
 pub(crate) struct Layout {
     data: PathBuf,
 }
 
 impl Layout {
-    /// Makes the top folders.
+    /// Creates the top-level folders.
     pub(crate) fn prepare(data: &Path) -> Result<Self, LocalError> {
         make_all(data, PASSABLE).map_err(LocalError::folder(data))?;
         let top = [
@@ -44,13 +43,14 @@ impl Layout {
         self.data.join(name)
     }
 
-    /// An attempt's own folder: `runs/<run>/<task>.<instance>.<n>`. Flat: making a folder is what costs most here.
+    /// An attempt's folder: `runs/<run>/<task>.<instance>.<n>`. Flat, since creating folders dominates the
+    /// cost here.
     pub(crate) fn attempt(&self, key: &AttemptKey) -> PathBuf {
         let name = format!("{}.{}.{}", key.task, key.instance, key.n);
         self.top("runs").join(key.run.as_str()).join(name)
     }
 
-    /// All folders that a job is told.
+    /// All paths that a job receives.
     pub(crate) fn of_job(&self, job: &Job, config: &LocalConfig) -> Result<LocalPaths, Failure> {
         let key = &job.key;
         let workspace = self.top("workspace").join(&job.project);
@@ -75,7 +75,7 @@ impl Layout {
     }
 }
 
-/// The folder of a volume: as it was planned, or, in plans of earlier versions, as it is configured.
+/// The folder of a volume: from the run plan, or from the configuration for plans of earlier versions.
 fn volume(mount: &VolumeMount, workspace: &Path, config: &LocalConfig) -> Result<String, Failure> {
     let name = &mount.name;
     match &mount.place {

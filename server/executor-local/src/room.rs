@@ -1,11 +1,11 @@
-//! Room on the disk that the server's folder lies on: its database writes there, too.
+//! Free space on the disk with the server's folder: its database writes there, too.
 
 use cubeloom_domain::Bytes;
 use cubeloom_domain::disk::kept_free;
 
 use crate::config::LocalConfig;
 
-/// Why nothing new starts: the disk has less room than is to be kept free.
+/// Why nothing new starts: too little free disk space.
 pub(crate) fn lacking(config: &LocalConfig) -> Option<String> {
     let found = rustix::fs::statvfs(&config.data).ok()?;
     let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
@@ -21,7 +21,7 @@ pub(crate) fn lacking(config: &LocalConfig) -> Option<String> {
     })
 }
 
-/// Rounded, so that what is told is not told anew with each byte.
+/// Rounded, so that the reported reason does not change with each byte.
 fn megabytes(bytes: u64) -> Bytes {
     Bytes(bytes >> 20 << 20)
 }

@@ -1,5 +1,4 @@
-//! What keeps the workers of one project from seeing anything of the others, beside the uids: see
-//! docs/decisions/0038-what-a-local-worker-sees.md.
+//! Isolation of projects' workers beyond uids: see docs/decisions/0038-what-a-local-worker-sees.md.
 
 use std::ffi::CString;
 use std::io;
@@ -19,38 +18,38 @@ use crate::spec::{Fence, View};
 
 /// The folder in an attempt's own that its workers see as `/tmp`.
 const TMP: &str = "tmp";
-/// Where the folders are that workers see as `/dev/shm`: shared memory is charged to the control group of whoever writes it,
-/// wherever it lies. The server's alone, so that nobody else makes one before.
+/// The parent of folders that workers see as `/dev/shm`: shared memory is charged to the writer's control
+/// group, wherever it is. Owned by the server, so that no other user creates one first.
 const SHM: &str = "/dev/shm/cubeloom";
 
-/// Below this variable's name, and at these, the compiler names folders that a worker reads. Documents cannot set them.
+/// Variables with this prefix, and the following ones, name folders that a worker reads. The compiler sets
+/// them; documents cannot.
 const VOLUMES: &str = "CUBELOOM_VOLUME_";
 const READ: [&str; 2] = ["CUBELOOM_CODE", "CUBELOOM_TEMPLATE_DIR"];
 
-/// What this machine has of it.
+/// The isolation that this machine supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Walls {
-    /// These parts, by what root may do: mount namespaces, and a filter of connections.
+    /// These parts, with root's rights: mount namespaces, and a filter of connections.
     Parts(Sandbox),
     /// Landlock, for a server that is not root.
     Landlock,
-    /// Nothing.
     None,
 }
 
-/// What the workers of one attempt see, where they have mount namespaces.
+/// The view of one attempt's workers, in mount namespaces.
 pub(crate) struct Sight {
     parts: Sandbox,
     hidden: PathBuf,
     shown: Vec<PathBuf>,
     tmp: PathBuf,
     shm: PathBuf,
-    /// What its workers ask for together, in bytes; `None`: as much as the machine has.
+    /// Total memory that its workers request, in bytes; `None`: as much as the machine has.
     shared_memory: Option<u64>,
 }
 
 impl Walls {
-    /// Those of the settings that this machine can have, and a sentence where it lacks what is wanted.
+    /// The wanted settings that this machine supports, and a sentence if any is unsupported.
     pub(crate) fn of(wanted: Sandbox, hierarchy: &Hierarchy) -> (Self, Option<String>) {
         if !rustix::process::geteuid().is_root() {
             return match (wanted.files, has_landlock()) {
@@ -95,7 +94,7 @@ impl Sandbox {
     }
 }
 
-/// What the workers of a job see, whose folders lie in `dir`, and whose shared memory has this name; `None` where they have no
+/// The view of a job's workers, with its folders in `dir` and shared memory of this name; `None` without
 /// mount namespaces.
 pub(crate) fn sight(machine: &Machine, job: &LocalJob, dir: &Path, name: &str) -> Option<Sight> {
     let Walls::Parts(parts) = machine.walls else { return None };
@@ -104,10 +103,10 @@ pub(crate) fn sight(machine: &Machine, job: &LocalJob, dir: &Path, name: &str) -
     }
     let storage = workspace(machine, job);
     let mut shown = read(machine, job.workers.iter()).collect::<Vec<_>>();
-    // A volume in the project's storage is seen with it. Mounted by itself, it could be a link to another project's, or to
-    // the server's keys, that a task put in its place.
+    // A volume in the project's storage is visible with the storage. A separate mount could follow a symlink
+    // that a task put there, to another project's files or the server's keys.
     shown.extend(volumes(job.workers.iter()).filter(|path| !path.starts_with(&storage)));
-    // The program, too, may lie in a `/tmp` that they do not see.
+    // The binary, too, may be in a `/tmp` that workers do not see.
     shown.extend([dir.to_owned(), storage, machine.config.bin.clone()]);
     shown.sort();
     shown.dedup();
@@ -117,7 +116,7 @@ pub(crate) fn sight(machine: &Machine, job: &LocalJob, dir: &Path, name: &str) -
     Some(Sight { parts, hidden, shown, tmp: dir.join(TMP), shm: Path::new(SHM).join(name), shared_memory })
 }
 
-/// What a worker of a job may open, whose folders lie in `dir`; `None` where there is no Landlock.
+/// The Landlock rules for a worker of a job with its folders in `dir`; `None` without Landlock.
 pub(crate) fn fence(machine: &Machine, project: &str, worker: &LocalWorker, dir: &Path) -> Option<Fence> {
     if machine.walls != Walls::Landlock {
         return None;
@@ -131,7 +130,7 @@ pub(crate) fn fence(machine: &Machine, project: &str, worker: &LocalWorker, dir:
         machine.layout.top("workspace").join(project),
     ]);
     write.extend(volumes(std::iter::once(worker)));
-    // The path of a document could lead upwards.
+    // A path from a document could contain `..`.
     write.retain(|path| path.components().all(|part| part != Component::ParentDir));
     let secrets = machine.config.secrets.values().filter_map(|secret| match secret {
         SecretSource::File(path) => Some(path),
@@ -141,7 +140,7 @@ pub(crate) fn fence(machine: &Machine, project: &str, worker: &LocalWorker, dir:
     let hidden = hidden.filter_map(|path| own::canonicalize(path).ok()).collect();
     let mut read: Vec<PathBuf> = read(machine, std::iter::once(worker)).collect();
     read.push(dir.to_owned());
-    // As what is hidden is named: below it, the shim follows no link.
+    // Canonical, like the hidden paths: below them, the shim follows no symlink.
     let data = &machine.config.data;
     let real = own::canonicalize(data).unwrap_or_else(|_| data.clone());
     for path in write.iter_mut().chain(&mut read) {
@@ -156,7 +155,8 @@ fn workspace(machine: &Machine, job: &LocalJob) -> PathBuf {
     machine.layout.top("workspace").join(&job.project)
 }
 
-/// What workers read of the server's folder. Environments are found by name only, and a task may be told of one by another.
+/// Paths in the server's folder that workers read. Environments are accessible by name only, and one task may
+/// pass a path to another.
 fn read<'a>(
     machine: &'a Machine,
     workers: impl Iterator<Item = &'a LocalWorker>,
@@ -173,10 +173,7 @@ fn volumes<'a>(workers: impl Iterator<Item = &'a LocalWorker>) -> impl Iterator<
 }
 
 impl Sight {
-    /// Makes the folders of it. Blocking.
-    ///
-    /// # Errors
-    /// One cannot be made.
+    /// Creates its folders. Blocking.
     pub(crate) fn prepare(&self, user: Option<u32>) -> io::Result<()> {
         if !self.parts.tmp {
             return Ok(());
@@ -198,8 +195,8 @@ impl Sight {
         Ok(())
     }
 
-    /// A file system of its own for shared memory, since a folder has no size; `false` when it was there, as for a job that gets
-    /// more workers, and more of it.
+    /// Mounts a separate file system for shared memory, since a folder has no size limit. Returns `false` if
+    /// it existed, as for a job that gains workers and memory.
     fn bound(&self, size: u64) -> io::Result<bool> {
         let (flags, options) = (MountFlags::NOSUID | MountFlags::NODEV, format!("size={size},mode=0700"));
         let options = CString::new(options).map_err(io::Error::other)?;
@@ -210,7 +207,7 @@ impl Sight {
         Ok(true)
     }
 
-    /// What a shim is told of it.
+    /// The view for a shim.
     pub(crate) fn view(&self) -> View {
         let Sandbox { files, processes, tmp, network: _ } = self.parts;
         View {

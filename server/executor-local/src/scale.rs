@@ -1,9 +1,9 @@
-//! Workers that come to an attempt that runs, and workers that it gives back: those with the highest ranks come last and go
+//! Adds workers to a running attempt, and releases workers: those with the highest ranks come last and go
 //! first.
 //!
-//! A worker that is given back has a wish to stop in its own folder, so that also a shim that only just starts, and the next
-//! server, find it. One that comes again has the same folder: how it ended before is put aside, and what it writes follows
-//! what it had written.
+//! A released worker has a stop request in its own folder. A shim that is only just starting finds it, and so
+//! does the next server. A worker that returns has the same folder: its earlier record is renamed, and its
+//! output is appended.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use crate::earlier;
 use crate::folders::{ENTERED, make_all};
 use crate::spec::{self, StopWhy, StopWish};
 
-/// The workers that an attempt is to have.
+/// The wanted workers of an attempt.
 pub(crate) struct Wanted {
-    /// All items.
+    /// The job with all of them.
     pub(crate) job: Arc<LocalJob>,
-    /// User who owns the run.
+    /// The user who owns the run.
     pub(crate) person: String,
-    /// How long those that go have between TERM and KILL.
+    /// Time between TERM and KILL for released workers.
     pub(crate) grace_ms: u64,
 }
 
 impl Attempt {
-    /// Makes it have these workers.
+    /// Changes the attempt to these workers.
     pub(crate) fn scale(&mut self, wanted: Wanted) {
         if self.is_stopped() {
             return;
@@ -54,11 +54,11 @@ impl Attempt {
         hit("local.scale.after");
     }
 
-    /// Tells one worker to stop.
+    /// Stops one worker.
     fn give_back(&mut self, rank: usize, grace_ms: u64) {
         let folder = self.workers[rank].folder.clone();
         let wish = StopWish { why: StopWhy::GivenBack, grace_ms };
-        // Its folder may not be there yet: then its shim finds the wish in it.
+        // Its folder may not exist yet: its shim then finds the request there.
         let written = make_all(&folder, ENTERED).and_then(|_| write_wish(&folder, &wish));
         if let Err(error) = written {
             tracing::warn!(key = %self.key, %error, "the wish to stop a worker could not be written down");
@@ -67,13 +67,13 @@ impl Attempt {
         self.signal(rank);
     }
 
-    /// Starts those again that are wanted, and were given back before: now that they are gone.
+    /// Restarts wanted workers that were released before and are gone now.
     pub(crate) fn start_those_back(&mut self) {
         let count = self.wanted.as_ref().map_or(0, |wanted| wanted.job.workers.len());
         self.start_again((0..count).filter(|rank| self.gang.has_gone(*rank)).collect());
     }
 
-    /// Starts workers again that have ended.
+    /// Restarts workers that have ended.
     fn start_again(&mut self, mut ranks: Vec<usize>) {
         let Some(wanted) = self.wanted.as_ref().filter(|_| !self.is_stopped() && !ranks.is_empty()) else {
             return;
@@ -86,7 +86,7 @@ impl Attempt {
                 false
             }
         });
-        // What they said last was said before.
+        // Report their last progress before they restart.
         self.look_for_news();
         for rank in &ranks {
             self.tails.began(*rank);
@@ -96,7 +96,7 @@ impl Attempt {
         self.start(job, person, ranks);
     }
 
-    /// Marks the workers that an earlier server had told to stop alone.
+    /// Marks workers that an earlier server had released.
     pub(crate) fn take_up_given_back(&mut self) {
         for rank in 0..self.workers.len() {
             if spec::stop_file(&self.workers[rank].folder).exists() {
@@ -105,7 +105,7 @@ impl Attempt {
         }
     }
 
-    /// Says how many workers are left, once those are gone that were given back.
+    /// Reports the number of workers once the released ones are gone.
     pub(crate) fn tell_resized(&mut self) {
         let held = self.gang.held();
         if held < self.holds && !self.is_stopped() {

@@ -1,4 +1,5 @@
-//! Secrets, looked up when workers start: into their environment, or into files that only they may read.
+//! Secrets, resolved when workers start: set as environment variables, or written to files that only the
+//! workers can read.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -16,18 +17,18 @@ use crate::folders::PRIVATE;
 use cubeloom_workers::mask;
 use rustix::fs::OFlags;
 
-/// The folder, below the worker's own, that holds secret files.
+/// The folder of secret files, below the worker's own.
 pub(crate) const FOLDER: &str = "secrets";
 
-/// The values of a job's secrets, by name, while its workers are started.
+/// The values of a job's secrets by name, while its workers start.
 #[derive(Default)]
 pub(crate) struct Values(BTreeMap<String, String>);
 
 impl Values {
-    /// Looks up what the workers of a job of `user` name: in the vault first, then in the configuration.
+    /// Resolves the secrets of a job's workers for `user`: from the vault first, then from the configuration.
     ///
     /// # Errors
-    /// A sentence: a secret is not known or cannot be read.
+    /// A sentence: a secret is unknown or unreadable.
     pub(crate) async fn of(config: &LocalConfig, job: &LocalJob, user: &str) -> Result<Self, String> {
         let mut values = BTreeMap::new();
         for mount in job.workers.iter().flat_map(|worker| &worker.secrets) {
@@ -46,20 +47,20 @@ impl Values {
         Ok(Self(values))
     }
 
-    /// Those that somebody else has looked up.
+    /// Values that the caller has resolved.
     pub(crate) fn given(values: BTreeMap<String, String>) -> Self {
         Self(values)
     }
 
-    /// The first of these that is not there.
+    /// The first of these secrets without a value.
     pub(crate) fn missing<'m>(&self, mounts: &'m [SecretMount]) -> Option<&'m str> {
         mounts.iter().map(|mount| mount.name.as_str()).find(|name| !self.0.contains_key(*name))
     }
 
-    /// Gives a worker its secrets; the variables that hold some.
+    /// Gives a worker its secrets; returns the environment variables with values.
     ///
     /// # Errors
-    /// A sentence: one cannot be put into its file.
+    /// A sentence: a file cannot be written.
     pub(crate) fn provide(
         &self,
         mounts: &[SecretMount],
@@ -81,13 +82,13 @@ impl Values {
         Ok(variables)
     }
 
-    /// What must not be seen in anything that a worker with these secrets writes.
+    /// The strings to mask in the output of a worker with these secrets.
     pub(crate) fn masks(&self, mounts: &[SecretMount]) -> Vec<String> {
         mask::forms(mounts.iter().filter_map(|mount| self.0.get(&mount.name)))
     }
 }
 
-/// A secret of the vault, or else of the configuration.
+/// A secret from the vault, or else from the configuration.
 async fn kept(
     config: &LocalConfig,
     vault: &dyn Vault,

@@ -1,4 +1,4 @@
-//! Shims that wait for an order: starting a program takes a millisecond that the next worker need not wait for.
+//! Pre-started shims: starting a program takes a millisecond, which the next worker saves.
 
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -12,25 +12,25 @@ use crate::config::LocalConfig;
 use crate::notes::Notes;
 use crate::shim::SHIM_ARG;
 
-/// So many wait.
+/// Number of waiting shims.
 const WAITING: usize = 2;
 
-/// A shim that was given its order.
+/// A shim with an order.
 pub(crate) struct Spawned {
-    /// To take its exit.
+    /// For reaping it.
     pub(crate) child: Child,
-    /// To wait for it and to signal it.
+    /// For waiting and signalling.
     pub(crate) pidfd: OwnedFd,
 }
 
-/// A shim that waits for its order. It ends by itself when the server does.
+/// A waiting shim. It ends by itself when the server does.
 struct Spare {
     child: Child,
     order: ChildStdin,
     pidfd: OwnedFd,
 }
 
-/// The shims that wait.
+/// The waiting shims.
 #[derive(Default)]
 pub(crate) struct Spares {
     waiting: Mutex<Vec<Spare>>,
@@ -41,7 +41,7 @@ impl Spares {
         self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Has as many waiting as there should be. Blocking, and never in a worker's way.
+    /// Refills the pool. Blocking, and never in a worker's way.
     pub(crate) fn refill(&self, config: &LocalConfig, notes: &Notes) {
         while self.waiting().len() < WAITING {
             match Spare::start(config, notes) {
@@ -51,10 +51,10 @@ impl Spares {
         }
     }
 
-    /// Hands an order to a shim that waits, or to a new one. A shim whose order is cut off by the server's death
-    /// does nothing.
+    /// Sends an order to a waiting shim, or to a new one. A shim with an incomplete order, cut off by the
+    /// server's death, does nothing.
     pub(crate) fn order(&self, config: &LocalConfig, notes: &Notes, order: &[u8]) -> io::Result<Spawned> {
-        // One that waited may have died meanwhile; then it has run nothing.
+        // A waiting shim may have died meanwhile; then it has run nothing.
         while let Some(spare) = { self.waiting().pop() } {
             if let Ok(spawned) = spare.take(order) {
                 return Ok(spawned);
@@ -111,7 +111,7 @@ impl Drop for Spares {
     }
 }
 
-/// Ends a shim that has no order.
+/// Ends a shim without an order.
 fn end(child: &mut Child) {
     let _ = child.kill();
     let _ = child.wait();

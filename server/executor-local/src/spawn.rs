@@ -1,4 +1,4 @@
-//! Starting one worker: its folder, its order, its shim.
+//! Starts one worker: its folder, its order, its shim.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -23,37 +23,31 @@ use crate::spec::{Limits, ShimSpec, TerminalSpec, View};
 
 /// Scratch folders below a worker's own, removed when the attempt has ended.
 pub(crate) const SCRATCH: [&str; 2] = ["work", secrets::FOLDER];
-/// The variable that lets the workers of one attempt know each other.
+/// The variable with the token by which the workers of one attempt authenticate to each other.
 const TOKEN_VARIABLE: &str = "CUBELOOM_JOB_TOKEN";
-/// The variable that names the folder of a worker's secret files.
+/// The variable with the folder of a worker's secret files.
 const SECRETS_VARIABLE: &str = "CUBELOOM_SECRETS";
 
-/// The time that the programs in a terminal have once they were told that it is gone.
+/// Grace period of programs in a terminal after its hangup.
 const SHELL_GRACE: Duration = Duration::from_secs(1);
 
-/// What all workers of an attempt have in common.
+/// Values shared by all workers of an attempt.
 pub(crate) struct Launch<'a> {
-    /// This machine.
     pub(crate) machine: &'a Machine,
-    /// Whose workers they are.
+    /// The workers' project.
     pub(crate) project: &'a str,
-    /// The folder that theirs lie in.
+    /// The parent of the workers' folders.
     pub(crate) dir: &'a Path,
-    /// The uid and gid.
+    /// The workers' uid and gid.
     pub(crate) user: Option<u32>,
-    /// Where Python is.
     pub(crate) toolchain: &'a Toolchain,
-    /// The attempt's token.
     pub(crate) token: &'a str,
-    /// The values of its secrets.
     pub(crate) secrets: &'a Values,
-    /// The attempt's stop file.
     pub(crate) stop_file: PathBuf,
-    /// Attempt.
     pub(crate) key: &'a AttemptKey,
-    /// The terminal that the worker runs in, where it is a person's shell.
+    /// The worker's terminal, if it is an interactive shell.
     pub(crate) terminal: Option<TerminalSpec>,
-    /// What the workers see of the machine; all that is there when absent.
+    /// The workers' view of the machine; `None` hides nothing.
     pub(crate) view: Option<View>,
 }
 
@@ -61,7 +55,7 @@ impl Launch<'_> {
     /// Starts the shim of one worker.
     ///
     /// # Errors
-    /// A sentence: why it could not be started. Nothing of it runs then.
+    /// A sentence why it could not start. Nothing of it runs then.
     pub(crate) fn worker(
         &self,
         worker: &LocalWorker,
@@ -121,8 +115,7 @@ impl Launch<'_> {
     }
 }
 
-/// The worker's own folder is the server's, so that no worker can forge its record; what it may write lies
-/// below.
+/// The server owns the worker's folder, so that no worker can forge its record; writable folders are below.
 pub(crate) fn folders(worker: &LocalWorker, user: Option<u32>) -> io::Result<()> {
     let folder = Path::new(&worker.folder);
     make_all(folder, ENTERED)?;
@@ -130,7 +123,7 @@ pub(crate) fn folders(worker: &LocalWorker, user: Option<u32>) -> io::Result<()>
         own::chown(folder, None, user)?;
     }
     let named = ["HOME", "TMPDIR"].iter().filter_map(|name| worker.env.get(*name)).chain([&worker.cwd]);
-    // Often all are the same one.
+    // Often these are all the same folder.
     let named: BTreeSet<&Path> = named.map(Path::new).collect();
     for path in named.into_iter().filter(|path| path.starts_with(folder) && *path != folder) {
         make_below(folder, path, user)?;
@@ -145,7 +138,7 @@ pub(crate) fn folders(worker: &LocalWorker, user: Option<u32>) -> io::Result<()>
     })
 }
 
-/// Adds what no description of a worker holds: the attempt's token, and the secrets that were provided.
+/// Adds the variables that are in no description of a worker: the attempt's token, and its secrets.
 pub(crate) fn tell(
     env: &mut BTreeMap<String, String>,
     worker: &LocalWorker,
@@ -159,12 +152,12 @@ pub(crate) fn tell(
     env.extend(provided);
 }
 
-/// Makes the attempt's own folder.
+/// Creates the attempt's folder.
 pub(crate) fn attempt_folder(attempt: &Path) -> io::Result<()> {
     make_all(attempt, crate::folders::PASSABLE).map(|_| ())
 }
 
-/// Removes what only running workers need.
+/// Removes files that only running workers need.
 pub(crate) fn remove_scratch(worker: &Path) {
     hit("local.cleanup.before");
     for name in SCRATCH {
@@ -204,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Each thing in a folder but what lies in `except`: its path, owner, group, mode and content.
+    /// Every entry of a folder except `except`: path, owner, group, mode and content.
     fn all(folder: &Path, except: &Path) -> Vec<(PathBuf, u32, u32, u32, Vec<u8>)> {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).unwrap().flatten() {

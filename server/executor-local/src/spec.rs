@@ -1,4 +1,4 @@
-//! What the executor and a shim tell each other: the order over the shim's standard input, the files in the
+//! The protocol between executor and shim: the order over the shim's standard input, the files in the
 //! worker's folder, and the shim's exit codes.
 
 use std::path::{Path, PathBuf};
@@ -14,120 +14,117 @@ use serde::{Deserialize, Serialize};
 use crate::cgroup::Cgroup;
 use crate::look::written;
 
-/// Exists from the moment at which the worker may have run; holds [`Started`], and room for what follows it. It
-/// becomes [`EXIT`]: one file, so that a disk that fills up cannot keep the end from being told.
+/// Exists from the moment at which the worker may have run; contains [`Started`], and space for the end. It
+/// becomes [`EXIT`]: one file, so that a full disk cannot prevent the record of the end.
 pub const STARTED: &str = "started";
-/// Exists when nothing of the worker runs any more; holds [`ExitRecord`].
+/// Exists once nothing of the worker runs any more; contains [`ExitRecord`].
 pub const EXIT: &str = "exit.json";
 /// The worker's standard output.
 pub const STDOUT: &str = "stdout";
 /// The worker's standard error.
 pub const STDERR: &str = "stderr";
-/// What it used, a JSON line a sample.
+/// Usage samples, one JSON line each.
 pub const USAGE: &str = "usage.jsonl";
 
-/// A wish to stop, in the folder of an attempt, or in that of a worker that alone is to stop.
+/// A stop request, in the folder of an attempt, or of a single worker.
 pub const STOP: &str = "stop";
 
-/// The shim did what it was told; `exit.json` says the rest.
+/// The shim executed its order; `exit.json` has the result.
 pub const CODE_DONE: i32 = 0;
-/// The order did not arrive whole: the server died while it wrote it. Nothing was started.
+/// The order was incomplete: the server died while it wrote it. Nothing was started.
 pub const CODE_NO_ORDER: i32 = 64;
 /// Another shim has, or had, this worker.
 pub const CODE_LOST_RACE: i32 = 65;
-/// The worker's files could not be made; nothing was started, and the note says why.
+/// The worker's files could not be created; nothing was started, and the message has the reason.
 pub const CODE_NO_FILES: i32 = 66;
 
-/// What a shim is told. It holds secrets, so it goes through a pipe and never to the disk.
+/// The order to a shim. It contains secrets, so it goes through a pipe and never to disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShimSpec {
-    /// The attempt and the worker's rank in it, which stand in its note.
+    /// The attempt; its message contains it with the rank.
     pub attempt: AttemptKey,
-    /// The rank.
     pub rank: u32,
     /// The worker's own folder.
     pub folder: PathBuf,
-    /// Where a wish to stop the attempt lies.
+    /// Path of the attempt's stop request.
     pub stop_file: PathBuf,
-    /// The server that ordered it; only failpoints use it.
+    /// The server that sent the order; only failpoints use it.
     pub server_pid: u32,
     /// The program and its arguments.
     pub argv: Vec<String>,
     /// Runs first; may be empty.
     pub setup: Vec<String>,
-    /// All variables.
+    /// The complete environment.
     pub env: Vec<(String, String)>,
-    /// The working directory.
     pub cwd: PathBuf,
-    /// The uid and gid to run under, where the server may choose it.
+    /// The uid and gid to switch to, if the server can.
     pub user: Option<u32>,
-    /// What must not be seen in what it writes: the forms of its secrets.
+    /// The strings to mask in its output: encodings of its secrets.
     #[serde(default)]
     pub masks: Vec<String>,
-    /// The file that it reports outputs in, which is masked too.
+    /// Its report file, which is masked too.
     #[serde(default)]
     pub outputs: PathBuf,
-    /// What bounds it.
     pub limits: Limits,
-    /// What it sees of this machine; all that is there when absent.
+    /// Its view of this machine; `None` hides nothing.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub view: Option<View>,
-    /// What it may open of this machine; all that its uid may when absent.
+    /// Its file access rules; `None`: whatever its uid may access.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fence: Option<Fence>,
-    /// Its cgroup, where there are any.
+    /// Its cgroup, if any.
     pub cgroup: Option<Cgroup>,
-    /// The time between TERM and KILL when the stop file does not say.
+    /// Time between TERM and KILL, unless the stop file has one.
     pub grace_ms: u64,
-    /// The terminal that it runs in, where it is a person's shell.
+    /// Its terminal, if it is an interactive shell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub terminal: Option<TerminalSpec>,
-    /// Whether no server of ours watches over it: then nobody reads its notes, and nobody but the stop file wakes it.
+    /// Whether it has no server: then its messages have no reader, and only the stop file stops it.
     #[serde(default)]
     pub alone: bool,
 }
 
-/// The terminal of a shell. It ends when nobody holds its other end any more: the server that has it is gone.
+/// The terminal of a shell. It ends when the other end is closed, because the server that holds it is gone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TerminalSpec {
     /// The shell's end of it.
     pub device: PathBuf,
-    /// The folder that is removed when it has ended; the worker's own lies in it.
+    /// The folder to remove after its end; it contains the worker's own.
     pub scratch: PathBuf,
 }
 
-/// What a worker sees of the machine's files and processes.
+/// A worker's view of the machine's files and processes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct View {
-    /// The server's folder, which is empty but for what is shown.
+    /// The server's folder, empty except for what is shown.
     pub hidden: Option<PathBuf>,
-    /// Folders and files that are there wherever they lie.
+    /// Folders and files that are visible wherever they are.
     pub shown: Vec<PathBuf>,
-    /// What it sees as `/tmp`.
+    /// The folder that it sees as `/tmp`.
     pub tmp: Option<PathBuf>,
-    /// What it sees as `/dev/shm`.
+    /// The folder that it sees as `/dev/shm`.
     pub shm: Option<PathBuf>,
-    /// Whether it sees processes of its own uid only.
+    /// Whether it sees only processes of its own uid.
     pub processes: bool,
 }
 
-/// What a worker may open, where its uid is the server's own. What is in none of these may be read.
+/// File access rules of a worker whose uid is the server's own. Paths in none of these are readable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fence {
-    /// Absolute, without links: nothing below it, but for what is named here.
+    /// Absolute, without symlinks: nothing below them is accessible, except the paths named here.
     pub hidden: Vec<PathBuf>,
-    /// What it may change, too.
+    /// Paths that it may also change.
     pub write: Vec<PathBuf>,
-    /// What it may read.
+    /// Paths that it may read.
     pub read: Vec<PathBuf>,
 }
 
-/// What bounds a worker.
+/// Limits of a worker.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Limits {
-    /// CPU that it is guaranteed, in thousandths of a core: its share beside others. 0 is none.
+    /// Guaranteed CPU in millicores: its share beside others. 0 is none.
     pub cpu_millis: u64,
-    /// CPU that it never exceeds, in thousandths of a core; 0 is no limit.
+    /// Maximum CPU in millicores; 0 is no limit.
     #[serde(default)]
     pub cpu_most_millis: u64,
     /// Memory in bytes; 0 is no limit.
@@ -136,50 +133,45 @@ pub struct Limits {
     pub pids: u64,
     /// Open files.
     pub nofile: u64,
-    /// Bytes of standard output and of standard error, each, that its log begins with; 0 is no limit.
+    /// Maximum bytes of a worker's log, per stream; the log keeps its beginning. 0 is no limit.
     #[serde(default)]
     pub log: u64,
 }
 
-/// Who runs a worker.
+/// The shim that runs a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Started {
     /// The shim's process.
     pub pid: i32,
-    /// When that process began, in clock ticks since boot: a pid alone may be used again.
+    /// Start time of that process, in clock ticks since boot: pids are reused.
     pub ticks: u64,
-    /// Time.
     pub at: Timestamp,
-    /// Where its processes are.
+    /// The cgroup of its processes.
     pub cgroup: Option<Cgroup>,
 }
 
 /// How a worker ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitRecord {
-    /// How.
     pub end: End,
-    /// Whether it had been told to stop before it ended.
+    /// Whether it had been stopped before it ended.
     pub stopped: bool,
-    /// When its program began; absent when it never did.
+    /// Start of its program; `None` if it never started.
     pub started_at: Option<Timestamp>,
-    /// End time.
     pub ended_at: Timestamp,
-    /// Resource usage.
     pub usage: UsageSummary,
 }
 
-/// A wish to stop an attempt; stays on the disk, so that it survives the server.
+/// A request to stop an attempt; stored on disk, so that it survives the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopWish {
-    /// Reason.
     pub why: StopWhy,
-    /// The time between TERM and KILL.
+    /// Time between TERM and KILL.
     pub grace_ms: u64,
 }
 
 impl StopWish {
-    /// What is wanted from outside.
+    /// A request from outside.
     #[must_use]
     pub fn new(cause: StopCause, grace: Duration) -> Self {
         let why = match cause {
@@ -196,51 +188,49 @@ impl StopWish {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopWhy {
-    /// Somebody wanted it.
+    /// It was cancelled.
     Cancelled,
-    /// It took too long.
+    /// Its timeout expired.
     Timeout,
-    /// Its place is needed.
+    /// It is preempted.
     Preempted,
     /// It hangs.
     Hung,
-    /// Its folder holds more than it may.
+    /// Its folder exceeds the size limit.
     DiskLimit {
-        /// Bytes that were found.
+        /// Bytes found.
         used: u64,
-        /// Bytes that it may hold.
+        /// The limit, in bytes.
         limit: u64,
     },
-    /// Its folder has folders nested too deep to be counted.
+    /// Its folder is nested too deep to be counted.
     TooDeep,
     /// The job has failed or succeeded already.
     Decided,
-    /// The worker is one that its job gives back.
+    /// Its job releases this worker.
     GivenBack,
 }
 
 /// A line that a shim sends while it starts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Note {
-    /// Whose worker.
     pub attempt: AttemptKey,
-    /// Which worker.
     pub rank: u32,
-    /// Since when its program runs.
+    /// Start of its program.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub started_at: Option<Timestamp>,
-    /// Why it does not.
+    /// Why it did not start.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<String>,
 }
 
-/// Where a wish to stop lies, in the folder of an attempt, or in that of a worker that alone is to stop.
+/// Path of the stop request, in the folder of an attempt, or of a single worker.
 #[must_use]
 pub fn stop_file(folder: &Path) -> PathBuf {
     folder.join(STOP)
 }
 
-/// The wish that lies in a folder.
+/// The stop request in a folder.
 #[must_use]
 pub fn wish_in(folder: impl Into<Place>) -> Option<StopWish> {
     let folder = folder.into();
@@ -254,7 +244,7 @@ impl ShimSpec {
         self.stop_file.exists() || stop_file(&self.folder).exists()
     }
 
-    /// The time between TERM and KILL.
+    /// Time between TERM and KILL.
     #[must_use]
     pub fn grace(&self) -> Duration {
         let attempt = self.stop_file.parent().and_then(wish_in);

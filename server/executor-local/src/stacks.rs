@@ -1,11 +1,11 @@
-//! What the workers of an attempt are at.
+//! Stack traces of an attempt's workers.
 //!
-//! No process is traced: that needs a privilege that containers do not have (`CAP_SYS_PTRACE`, or a permissive Yama), which
-//! py-spy and gdb cannot do without. Instead a program of Python that has `cubeloom` in it, by itself or by the template that
-//! started it, writes the frames of all its threads to its log when it gets [`ASKED`] (`faulthandler`), whatever its threads wait for,
-//! the interpreter's lock included.
-//! Others would end of that signal, also such as catch it: the run-time system of Go catches all. So only a process is asked that
-//! says that it answers, by a lock in [`ANSWERING`]. Of the others it is told what the kernel says of their threads.
+//! No process is traced: py-spy and gdb need a privilege that containers lack (`CAP_SYS_PTRACE`, or a
+//! permissive Yama). Instead, Python programs with `cubeloom`, imported by themselves or by the template that
+//! starts them, handle [`ASKED`] (`faulthandler`). They write the frames of all threads to their log,
+//! whatever the threads wait for, even the interpreter's lock. Other programs would die of that signal, even
+//! some that catch it: the Go runtime catches all signals. So only processes that declare support, by a lock
+//! in [`ANSWERING`], are signalled. For the others, the kernel's information about their threads is reported.
 
 use std::fmt::Write;
 use std::io;
@@ -30,37 +30,37 @@ use crate::spec::STDERR;
 use crate::start::cgroup;
 use crate::watch::processes_of;
 
-/// What a program is asked with. Linux itself never sends it.
+/// The signal that requests a trace. Linux itself never sends it.
 const ASKED: Signal = Signal::STKFLT;
-/// Where processes say that they answer, below the worker's folder. Each locks the byte that has its number: the kernel knows
-/// whose a lock is, and it is gone when its process has ended or has become another program.
+/// The file in which processes declare support, below the worker's folder. Each locks the byte at its pid.
+/// The kernel knows the owner of a lock, and drops it when the process ends or executes another program.
 const ANSWERING: &str = "work/.cubeloom-answers";
-/// Processes of a worker that are looked at, and workers of an attempt.
+/// Maximum number of processes per worker, and of workers per attempt.
 const PROCESSES: usize = 16;
 const WORKERS: usize = 64;
-/// Threads of a process that are looked at.
+/// Maximum number of threads per process.
 const THREADS: usize = 64;
-/// How much is kept of one worker, in bytes.
+/// Maximum output per worker, in bytes.
 const KEPT: usize = 32 << 10;
-/// How long a program may take to answer, and how long it must have been silent to have answered.
+/// How long a program may take to respond, and how long it must be silent to have finished.
 const PATIENCE: Duration = Duration::from_secs(2);
 const SILENCE: Duration = Duration::from_millis(200);
-/// How long it may take to look at one worker, and at all: who asks waits for little longer, and has nothing then.
+/// Timeouts per worker, and in total: the caller waits for little longer, and gets nothing after that.
 const LIMITS: Limits = Limits { worker: Duration::from_secs(5), all: Duration::from_secs(45) };
-/// So many workers are looked at together: [`WORKERS`] that take as long as they may are looked at in the time for all.
+/// Number of concurrent workers: [`WORKERS`] at their timeout fit into the total one.
 const AT_ONCE: usize = 8;
 
-/// What is said of a worker of which not all was told.
+/// The note on a worker with an incomplete trace.
 const LATE: &str = "the rest could not be looked at in time\n";
 
-/// How long it may take.
+/// Timeouts.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     worker: Duration,
     all: Duration,
 }
 
-/// Looks at all workers. Blocking, for seconds.
+/// Collects the traces of all workers. Blocking, for seconds.
 pub(crate) fn take(machine: &Arc<Machine>, key: &AttemptKey) -> Vec<WorkerStack> {
     let dir = machine.layout.attempt(key);
     let names: Vec<WorkerName> = workers(&dir).unwrap_or_default().into_iter().take(WORKERS).collect();
@@ -77,8 +77,9 @@ pub(crate) fn take(machine: &Arc<Machine>, key: &AttemptKey) -> Vec<WorkerStack>
     })
 }
 
-/// What `look` tells of each worker, piece by piece, until its time is over; it says whether that was all. Each is looked at by a
-/// thread of its own: the kernel may keep who reads of a process waiting for as long as that one changes its memory.
+/// Collects the output of `look` for each worker, piece by piece, until the timeout; `look` returns whether
+/// it was complete. Each worker has its own thread: reading about a process may block in the kernel while
+/// that process changes its memory.
 fn gather<L>(names: &[WorkerName], limits: Limits, look: L) -> Vec<WorkerStack>
 where
     L: Fn(&WorkerName, Instant, &dyn Fn(String) -> bool) -> bool + Send + Sync + 'static,
@@ -128,11 +129,11 @@ fn look_at(pid: i32, folder: &Path, until: Instant) -> String {
     format!("process {pid}: {}\n{said}{end}", name(pid))
 }
 
-/// What a process is called: by its program, and by itself where that is not the same. Not its arguments, which may be secrets, and
-/// everybody who may see the task reads this.
+/// The name of a process: its program, and its own name if that differs. Not its arguments, which may be
+/// secrets: every user with access to the task sees this.
 fn name(pid: i32) -> String {
     let line = own::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    // A process may have written its arguments into the place of its name.
+    // A process may have overwritten its name with its arguments.
     let word = line.split(|byte| *byte == 0 || byte.is_ascii_whitespace()).next().unwrap_or_default();
     let word = String::from_utf8_lossy(word);
     let program = Path::new(&*word).file_name().unwrap_or_default().to_string_lossy();
@@ -140,22 +141,22 @@ fn name(pid: i32) -> String {
     let own = own.trim_end();
     match () {
         () if program.is_empty() => own.to_owned(),
-        // The kernel keeps 15 bytes.
+        // The kernel truncates to 15 bytes.
         () if program.starts_with(own) => program.into_owned(),
         () => format!("{program} ({own})"),
     }
 }
 
-/// Asks a process that has said that it answers, and still does.
+/// Signals a process that has declared support, and still does.
 fn ask(pid: i32, folder: &Path) -> bool {
     let Some(pid) = Pid::from_raw(pid) else { return false };
-    // Opened before the rest is looked at: another process that gets this number meanwhile is not asked.
+    // Open it before the checks: another process that gets this pid meanwhile is not signalled.
     let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
     let answers = catches(pid) && has_said(pid, &folder.join(ANSWERING)).unwrap_or(false);
     answers && pidfd_send_signal(&process, ASKED).is_ok()
 }
 
-/// Whether a process would not end of it.
+/// Whether a process would survive the signal.
 fn catches(pid: Pid) -> bool {
     let status = own::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -163,18 +164,19 @@ fn catches(pid: Pid) -> bool {
     caught & (1 << (ASKED.as_raw() - 1)) != 0
 }
 
-/// Whether a process itself has said that it answers. The file is the worker's, so it may be anything; nothing in it is read.
+/// Whether the process itself has declared support. The file is the worker's, so it may be anything; its
+/// content is not read.
 fn has_said(pid: Pid, path: &Path) -> io::Result<bool> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty())?;
     let number = pid.as_raw_nonzero().get();
-    // SAFETY: plain numbers, of which zeros are a value.
+    // SAFETY: plain numbers, for which zero is valid.
     #[allow(unsafe_code)]
     let mut place: libc::flock = unsafe { std::mem::zeroed() };
     (place.l_type, place.l_whence) = (libc::F_WRLCK as _, libc::SEEK_SET as _);
     (place.l_start, place.l_len) = (number.into(), 1);
-    // SAFETY: the file is open, and the call fills in `place`, which outlives it. That of rustix takes no lock without a
-    // process, which a worker can hold.
+    // SAFETY: the file is open, and the call fills in `place`, which outlives it. rustix's own function does
+    // not accept a lock without a process, which a worker can hold.
     #[allow(unsafe_code)]
     let asked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLK, &raw mut place) };
     if asked != 0 {
@@ -183,7 +185,7 @@ fn has_said(pid: Pid, path: &Path) -> io::Result<bool> {
     Ok(i32::from(place.l_type) != libc::F_UNLCK && place.l_pid == number)
 }
 
-/// What a process writes to the worker's log when it is asked.
+/// What a process writes to the worker's log after the signal.
 fn answer(pid: i32, folder: &Path, until: Instant) -> String {
     let log = folder.join(STDERR);
     let from = logs::len(&log).unwrap_or_default();
@@ -203,7 +205,7 @@ fn answer(pid: i32, folder: &Path, until: Instant) -> String {
     piece.map(|piece| String::from_utf8_lossy(&piece.bytes).into_owned()).unwrap_or_default()
 }
 
-/// What the kernel says of the threads of a process.
+/// The kernel's information about the threads of a process.
 fn threads(pid: i32) -> String {
     let folder = format!("/proc/{pid}/task");
     let mut all: Vec<i32> = own::read_dir(&folder)
@@ -216,7 +218,7 @@ fn threads(pid: i32) -> String {
     all.into_iter().take(THREADS).map(|thread| told(&format!("{folder}/{thread}"), thread)).collect()
 }
 
-/// One thread: its name, its state, where in the kernel it waits, and how it came there, which only root is told.
+/// One thread: its name, its state, its wait channel, and its kernel stack, which only root can read.
 fn told(folder: &str, thread: i32) -> String {
     let read = |name: &str| own::read_to_string(format!("{folder}/{name}")).unwrap_or_default();
     let status = read("status");

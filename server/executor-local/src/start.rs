@@ -1,4 +1,4 @@
-//! Starting an attempt's workers: what must be there first, then one shim after the other.
+//! Starts an attempt's workers: the prerequisites first, then one shim after the other.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::spawn::{self, Launch};
 use crate::spec::{self, ExitRecord, Limits, View};
 use crate::watch::Gone;
 
-/// How long the environment of a task without a timeout may take to be made.
+/// Timeout for building the environment of a task without a timeout.
 const PREPARING: Span = Span(Duration::from_secs(2 * 60 * 60));
 
 /// The control group of a worker.
@@ -33,11 +33,11 @@ pub(crate) fn cgroup(machine: &Machine, key: &AttemptKey, name: &WorkerName) -> 
     machine.hierarchy.group(&format!("{}-{name}", key.object_name()))
 }
 
-/// What the workers of a job need before they start: their Python, which is made within `timeout` if it is not there, and
-/// their secrets, those of `person` among them. `tell` hears what is being made.
+/// Prerequisites of a job's workers: their Python, built within `timeout` if it does not exist, and their
+/// secrets, including those of `person`. `tell` receives progress messages.
 ///
 /// # Errors
-/// It cannot be made, or not in time, or a secret is not there.
+/// A build failed or timed out, or a secret is missing.
 pub(crate) async fn prepare(
     machine: &Machine,
     job: &LocalJob,
@@ -59,12 +59,13 @@ pub(crate) async fn prepare(
         }
         None => Toolchain::default(),
     };
-    // Last, so that they are as fresh as can be.
+    // Last, so that they are as fresh as possible.
     let secrets = Values::of(&machine.config, job, person).await.map_err(could_not)?;
     Ok((toolchain, secrets))
 }
 
-/// What an installer may use: what the job's workers may together, which wait for it, and at least what it cannot do without.
+/// Limits of an installer: the total of the job's workers, which wait for it, and at least the minimum that
+/// it needs.
 fn installing(machine: &Machine, job: &LocalJob) -> Limits {
     const CORE: u64 = 1000;
     const MEMORY: u64 = 1 << 30;
@@ -79,7 +80,8 @@ fn installing(machine: &Machine, job: &LocalJob) -> Limits {
     }
 }
 
-/// Makes the folder `dir`, which its workers' own lie in, and those that the job shares with others. Blocking.
+/// Creates the folder `dir`, the parent of the workers' folders, and the folders that the job shares with
+/// others. Blocking.
 ///
 /// # Errors
 /// A sentence that names the folder.
@@ -96,10 +98,10 @@ pub(crate) fn folders(
     })
 }
 
-/// What the workers of a job see, whose folders lie in `dir`; its folders are made. Blocking.
+/// The view of a job's workers with folders in `dir`; creates its folders. Blocking.
 ///
 /// # Errors
-/// A sentence: one cannot be made.
+/// A sentence: one cannot be created.
 pub(crate) fn view(
     machine: &Machine,
     job: &LocalJob,
@@ -122,13 +124,12 @@ fn folder_sentence(folder: &Path, error: &std::io::Error) -> String {
 pub(crate) struct Start {
     pub(crate) machine: Arc<Machine>,
     pub(crate) job: Arc<LocalJob>,
-    /// User who owns the run.
+    /// The user who owns the run.
     pub(crate) person: String,
-    /// The task's.
+    /// The task's timeout.
     pub(crate) timeout: Option<Span>,
     /// The workers to start.
     pub(crate) ranks: Vec<usize>,
-    /// The attempt's folder.
     pub(crate) dir: PathBuf,
     pub(crate) sender: UnboundedSender<Happened>,
     /// Becomes true when no more workers may start.
@@ -136,7 +137,7 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    /// From the Python environment to the last shim. Whatever happens is sent.
+    /// Does everything from the Python environment to the last shim, and sends every event.
     pub(crate) async fn run(mut self) {
         let user = match self.machine.owners.user(&self.job.project) {
             Ok(user) => user,
@@ -178,7 +179,7 @@ impl Start {
         let _ = self.sender.send(Happened::Gone(rank, Gone::Ended(record)));
     }
 
-    /// Blocking: makes the folders, then starts shim after shim until a stop comes.
+    /// Blocking: creates the folders, then starts shim after shim until a stop.
     fn spawn_all(mut self, user: Option<u32>, toolchain: &Toolchain, secrets: &Values) {
         if let Err(message) = folders(&self.machine, &self.job, &self.dir, user) {
             return self.could_not(message);

@@ -1,4 +1,4 @@
-//! The workers' copy of a template's folder: made once for each content, readable by everybody.
+//! The workers' copy of a template's folder: created once per content, readable by everyone.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,8 @@ use cubeloom_files::own;
 use crate::error::reason;
 use crate::folders::{OPEN, aside, make};
 
-/// Copies the folder `from` to `to`, unless it was copied before. A job without a template's folder needs none.
+/// Copies the folder `from` to `to`, unless it was copied before. A job without a template's folder needs
+/// none.
 ///
 /// # Errors
 /// A sentence that names the folder.

@@ -1,7 +1,7 @@
-//! `CUBELOOM_JOB_TOKEN`: by it the workers of one attempt know each other.
+//! `CUBELOOM_JOB_TOKEN`: the token by which the workers of one attempt authenticate to each other.
 //!
-//! It is made from a secret of the server's and the attempt's key, so that a worker that is started late, or by
-//! another server on the same data folder, is given the same one, and no file a run has to hold it.
+//! It is derived from a secret of the server and the attempt's key. A worker that starts later, or by another
+//! server on the same data folder, gets the same token, and no run has to store it.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
@@ -18,13 +18,13 @@ use crate::error::LocalError;
 /// The secret's length in bytes.
 const LENGTH: usize = 32;
 
-/// Makes tokens.
+/// Derives tokens.
 pub(crate) struct Tokens {
     secret: Vec<u8>,
 }
 
 impl Tokens {
-    /// Reads the secret, or makes one.
+    /// Loads the secret, or creates one.
     pub(crate) fn load(keys: &Path) -> Result<Self, LocalError> {
         let path = keys.join("token.key");
         let secret = match own::read(&path) {

@@ -1,4 +1,5 @@
-//! The port's series of what workers use, on this machine: the files that their shims write, also of earlier servers.
+//! Usage series of the executor port on this machine: files that the shims write, including those of earlier
+//! servers.
 
 use std::io;
 
@@ -21,13 +22,13 @@ impl UsageSeries for LocalExecutor {
     }
 
     fn never_told(&self) -> &'static [Quantity] {
-        // Workers share the network of the machine, which counts for all of them together.
+        // Workers share the machine's network, whose counters cover all of them together.
         &[Quantity::Network]
     }
 }
 
-/// The samples of a worker; none where it was too short for one. A line that is being written is left for the next look. No more
-/// than `left` bytes are read, which is less by them afterwards.
+/// The samples of a worker; empty if it ran too briefly. An incomplete line is left for the next read. Reads
+/// at most `left` bytes, and subtracts them from it.
 pub(crate) fn samples(dir: &Place, worker: &WorkerName, left: &mut u64) -> io::Result<Vec<UsageSample>> {
     let file = dir.join(worker.to_string()).join(USAGE);
     let length = logs::len(&file)?.min(*left);

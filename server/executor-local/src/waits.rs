@@ -1,22 +1,22 @@
-//! For how long a worker has waited for storage; where the kernel does not count that of its group, for how long its machine has.
+//! Storage wait time of a worker; of its machine, if the kernel does not account its group's.
 
 use cubeloom_files::own;
 
 use crate::cgroup::{Cgroup, waited};
 
-/// Who counts for one worker. It is chosen when the worker begins: the two counts must not follow each other.
+/// The source of one worker's figures. It is chosen at the worker's start: the two must not be mixed.
 pub(crate) enum Waits {
     /// Its group.
     Group,
-    /// The machine, which had waited for so many microseconds when the worker began.
+    /// The machine, with its wait time in microseconds at the worker's start.
     Machine {
-        /// Absent where the kernel counts nothing at all.
+        /// `None` if the kernel accounts nothing at all.
         before: Option<u64>,
     },
 }
 
 impl Waits {
-    /// Of a worker that begins now.
+    /// For a worker that starts now.
     pub(crate) fn of(group: Option<&Cgroup>) -> Self {
         match group.and_then(Cgroup::io_wait_us) {
             Some(_) => Self::Group,
@@ -24,7 +24,7 @@ impl Waits {
         }
     }
 
-    /// For how long it, or its machine, has waited since it began, in microseconds; `None` where nobody tells.
+    /// Wait time of the worker, or of its machine, since its start, in microseconds; `None` if unknown.
     pub(crate) fn so_far(&self, group: Option<&Cgroup>) -> Option<u64> {
         match self {
             Self::Group => group.and_then(Cgroup::io_wait_us),
@@ -33,14 +33,14 @@ impl Waits {
     }
 }
 
-/// For how long something on this machine has waited for storage, in microseconds. Where the kernel does not count pressure, it is
-/// the time in which a core did nothing else, of all cores together.
+/// Storage wait time of this machine, in microseconds. Without pressure accounting, it is the iowait time
+/// summed over all cores.
 pub(crate) fn by_machine() -> Option<u64> {
     let pressure = own::read_to_string("/proc/pressure/io").ok();
     pressure.as_deref().and_then(waited).or_else(|| idle_for_it(&own::read_to_string("/proc/stat").ok()?))
 }
 
-/// The fifth count of the first line of `/proc/stat`, which is in clock ticks.
+/// The fifth counter of the first line of `/proc/stat`, in clock ticks.
 fn idle_for_it(stat: &str) -> Option<u64> {
     let ticks: u64 = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().nth(4)?.parse().ok()?;
     Some(ticks.saturating_mul(1_000_000) / rustix::param::clock_ticks_per_second().max(1))
@@ -56,7 +56,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = Cgroup::V1 { memory: folder.path().into(), cpu: None, pids: None, sockets: None };
         let second = Cgroup::V2 { path: folder.path().into() };
-        // Since it was started the machine has waited for longer than it has in these few moments.
+        // The wait time since boot exceeds that of these few moments.
         for group in [None, Some(&first), Some(&second)] {
             let before = by_machine().expect("any kernel counts one of both");
             let told = Waits::of(group).so_far(group).expect("the machine tells");

@@ -1,8 +1,9 @@
-//! How much a folder holds that programs write into: counted in steps, so that a large one is not counted at once.
+//! The size of a folder that programs write into, counted in steps, so that a large one does not take one
+//! long run.
 //!
-//! Nothing in the folder is trusted. Each folder is opened by its one name below the descriptor of the one above it, and no link is
-//! followed, so that whatever a program exchanges meanwhile, nothing outside is looked at. A walk holds one descriptor for each
-//! level that it is deep.
+//! Nothing in the folder is trusted. Each folder is opened by its single name relative to its parent's
+//! descriptor, and symlinks are not followed. So whatever a program swaps meanwhile, the walk never leaves
+//! the folder. A walk holds one descriptor per level of depth.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -14,23 +15,23 @@ use rustix::io::Errno;
 
 /// Folders nested deeper than this are not entered.
 pub(crate) const MAX_DEPTH: usize = 256;
-/// Files with several names that are remembered; of each further one the share of the name that was found is counted.
+/// Maximum number of remembered hard-linked files; for others each name counts as its share.
 const MAX_LINKED: usize = 1 << 20;
 /// The unit of `st_blocks`, in bytes.
 const BLOCK: u64 = 512;
 
-/// What was found.
+/// The result of a walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// Allocated bytes: of a sparse file its blocks, of a file with several names its blocks once.
+    /// Allocated bytes: the blocks of a sparse file, and the blocks of a hard-linked file once.
     pub(crate) bytes: u64,
-    /// Names, the folder's own not among them.
+    /// Number of entries, without the folder itself.
     pub(crate) entries: u64,
     /// Whether folders were nested too deep to be counted.
     pub(crate) too_deep: bool,
 }
 
-/// A walk under way. What is mounted below the folder is not entered.
+/// A walk in progress. Mounts below the folder are not entered.
 pub(crate) struct Walk {
     levels: Vec<Dir>,
     linked: HashSet<(u64, u64)>,
@@ -39,16 +40,14 @@ pub(crate) struct Walk {
 
 impl Walk {
     /// Of an open folder.
-    ///
-    /// # Errors
-    /// It cannot be read.
     pub(crate) fn new(folder: OwnedFd) -> io::Result<Self> {
         let own = rustix::fs::fstat(&folder)?;
         let size = Size { bytes: allocated(&own), ..Size::default() };
         Ok(Self { levels: vec![Dir::new(folder)?], linked: HashSet::new(), size })
     }
 
-    /// Counts so many names more; the size when there are no more. What cannot be read, or goes meanwhile, is left out.
+    /// Counts this many more entries; returns the size once complete. Skips entries that are unreadable or
+    /// vanish.
     pub(crate) fn step(&mut self, names: usize) -> Option<Size> {
         for _ in 0..names {
             let level = self.levels.last_mut()?;
@@ -98,12 +97,13 @@ fn allocated(found: &Stat) -> u64 {
     u64::try_from(found.st_blocks).unwrap_or(0).saturating_mul(BLOCK)
 }
 
-/// Opens a folder right below another one.
+/// Opens a direct subfolder.
 fn enter(above: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
     match rustix::fs::openat2(above.as_fd(), name, flags, Mode::empty(), how) {
-        // A container's filter may not know the call; one name leads nowhere else with the older one either.
+        // A container's seccomp filter may not know the call; with a single name, the older one is equally
+        // safe.
         Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(above, name, flags, Mode::empty()),
         other => other,
     }
@@ -150,7 +150,7 @@ mod tests {
         Size { bytes: seen.values().sum(), entries, too_deep: false }
     }
 
-    /// One thing that a program makes: which folder it lies in, and what it is.
+    /// An entry that a program creates: its parent folder, and its kind.
     #[derive(Clone, Debug)]
     enum Made {
         Folder,

@@ -1,4 +1,4 @@
-//! Waiting for shims by their process descriptors, and finding out how a worker ended.
+//! Waits for shims by their process descriptors, and determines how a worker ended.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,28 +16,29 @@ use crate::descriptor::readable;
 use crate::look::{Found, Shim, look, wait_for_lock};
 use crate::spec::{ExitRecord, Started};
 
-/// How long to wait before a folder that could not be read is looked at again.
+/// Delay before an unreadable folder is read again.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-/// What became of a worker whose shim is gone.
+/// What happened to a worker whose shim is gone.
 pub(crate) enum Gone {
     /// It ended, and left its record.
     Ended(ExitRecord),
-    /// It may have run; nobody knows how it ended. Nothing of it runs any more.
+    /// It may have run; how it ended is unknown. Nothing of it runs any more.
     Lost,
-    /// It never ran; the shim's exit code, where it was our child.
+    /// It never ran; the shim's exit code, if it was our child.
     NeverRan(Option<i32>),
 }
 
 /// A shim to wait for.
 pub(crate) struct Watched {
-    /// Its descriptor, shared with who signals it.
+    /// Its descriptor, shared with the code that signals it.
     pub(crate) pidfd: Arc<OwnedFd>,
-    /// To take its exit, when it is our child.
+    /// For reaping it, if it is our child.
     pub(crate) child: Option<Child>,
 }
 
-/// Waits until a worker's shim, or whichever shim has the worker, is gone; `found` hears of another shim.
+/// Waits until a worker's shim, or any other shim that has the worker, is gone; `found` receives another
+/// shim.
 pub(crate) async fn watch(
     folder: PathBuf,
     outputs: PathBuf,
@@ -68,7 +69,7 @@ pub(crate) async fn watch(
                 return Gone::Lost;
             }
             Err(error) => {
-                // It says nothing about the worker: a server without free descriptors gets this too.
+                // This says nothing about the worker: a server without free descriptors gets this error too.
                 tracing::warn!(folder = %folder.display(), %error, "a worker's folder cannot be read; trying again");
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
@@ -103,13 +104,14 @@ async fn locked(folder: &Path) {
     }
 }
 
-/// Ends what a shim that died left behind.
+/// Kills what a dead shim left behind.
 async fn clear(started: Option<Started>, outputs: PathBuf, cgroup: Option<Cgroup>) {
     let cgroup = started.and_then(|started| started.cgroup).or(cgroup);
     let _ = tokio::task::spawn_blocking(move || end_left(cgroup.as_ref(), &outputs)).await;
 }
 
-/// Ends the processes of a worker whose shim is gone; it is known by its control group or by its outputs' file. Blocking.
+/// Kills the processes of a worker whose shim is gone; they are identified by its control group or its report
+/// file. Blocking.
 pub(crate) fn end_left(cgroup: Option<&Cgroup>, outputs: &Path) {
     loop {
         let left = processes_of(cgroup, outputs);
@@ -134,7 +136,7 @@ pub(crate) fn processes_of(cgroup: Option<&Cgroup>, outputs: &Path) -> Vec<i32> 
     }
 }
 
-/// The processes whose environment holds `variable`: how a worker is known where there are no control groups.
+/// Processes whose environment contains `variable`: identifies a worker's processes without control groups.
 fn with_variable(variable: &str) -> Vec<i32> {
     let Ok(processes) = own::read_dir("/proc") else { return Vec::new() };
     let holds = |pid: &i32| -> io::Result<bool> {

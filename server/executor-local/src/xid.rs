@@ -1,5 +1,5 @@
-//! The last XID error of each card of this machine, for as long as nothing says that the card has been reset since. NVML tells of
-//! an error when it happens, and keeps none: a thread waits for them.
+//! The last XID error of each GPU of this machine, until the GPU is reset. NVML reports an error only when it
+//! happens: a thread waits for them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,57 +12,58 @@ use nvml_wrapper::enums::event::XidError;
 use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::{Device, EventSet, Nvml};
 
-/// How long it is waited for one, in milliseconds: whether anybody still wants to know is looked at as often.
+/// Timeout of one wait, in milliseconds; after each, the thread checks whether it is still needed.
 const PATIENCE: u32 = 1000;
-/// What the driver calls it when a card has fallen off the bus: NVML does not know it any more.
+/// The driver's code when a GPU has fallen off the bus: NVML does not know it any more.
 const OFF_THE_BUS: u32 = 79;
-/// How often it is looked which cards are there.
+/// How often to check which GPUs are present.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// What is known of the cards, by UUID. It begins anew with the server.
+/// Known errors by GPU UUID. Not persistent: it starts empty with the server.
 #[derive(Default)]
 pub(crate) struct Xids {
     known: Mutex<BTreeMap<String, Known>>,
-    /// What the cards are asked by; given up while one is away, as NVML finds one that is back only when it begins anew.
+    /// NVML handle, dropped while a GPU is missing: NVML finds a returned GPU only after reinitialisation.
     nvml: Mutex<Option<Arc<Nvml>>>,
 }
 
-/// What is known of a card.
+/// State of a GPU.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// Its last error: of those of its own, where it had one.
+    /// Its last error; a hardware error takes precedence.
     xid: Option<u32>,
     /// Whether NVML does not know it at present.
     is_away: bool,
 }
 
 impl Xids {
-    /// The last error that the card had: one of its own before those that programs bring about.
+    /// The GPU's last error: a hardware error takes precedence over one that programs cause.
     pub(crate) fn of(&self, uuid: &str) -> Option<u32> {
         self.known().get(uuid).and_then(|known| known.xid)
     }
 
-    /// The error of its own for which no job is to get the card. One that is away has fallen off the bus, whatever was told of it.
+    /// The hardware error that excludes the GPU from new jobs. A missing GPU has fallen off the bus, whatever
+    /// was reported.
     pub(crate) fn fault(&self, uuid: &str) -> Option<u32> {
         let known = self.known().get(uuid).copied()?;
         let own = known.xid.filter(|xid| is_of_the_card(*xid));
         own.or(known.is_away.then_some(OFF_THE_BUS))
     }
 
-    /// The error of its own of the card that may be forgotten. None of a card that is away: nobody could use it.
+    /// The GPU's hardware error that may be cleared. `None` for a missing GPU, which is unusable anyway.
     pub(crate) fn known_fault(&self, uuid: &str) -> Option<u32> {
         let known = self.known().get(uuid).copied().filter(|known| !known.is_away)?;
         known.xid.filter(|xid| is_of_the_card(*xid))
     }
 
-    /// Forgets the error of its own that the card had, where it may be; which one it was.
+    /// Clears the GPU's hardware error, if it may be cleared; returns it.
     pub(crate) fn forget(&self, uuid: &str) -> Option<u32> {
         let mut known = self.known();
         let known = known.get_mut(uuid).filter(|known| !known.is_away)?;
         known.xid.take_if(|xid| is_of_the_card(*xid))
     }
 
-    /// What the cards are asked by, if anything is.
+    /// The NVML handle, if any.
     pub(crate) fn nvml(&self) -> Option<Arc<Nvml>> {
         self.nvml.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -71,7 +72,7 @@ impl Xids {
         *self.nvml.lock().unwrap_or_else(PoisonError::into_inner) = nvml;
     }
 
-    /// The card has had an error. What a program did wrong does not make a faulty card whole.
+    /// Records an error of the GPU. A program's error does not replace a hardware error.
     pub(crate) fn note(&self, uuid: &str, xid: u32) {
         let mut known = self.known();
         let known = known.entry(uuid.to_owned()).or_default();
@@ -80,7 +81,8 @@ impl Xids {
         }
     }
 
-    /// Whether NVML knows the card. One that is back has been reset, or its driver loaded anew: what it had is forgotten.
+    /// Records whether NVML knows the GPU. One that returns was reset, or its driver reloaded: its error is
+    /// cleared.
     pub(crate) fn set_here(&self, uuid: &str, is_here: bool) {
         let mut known = self.known();
         let known = known.entry(uuid.to_owned()).or_default();
@@ -95,43 +97,43 @@ impl Xids {
     }
 }
 
-/// What there is to say of a time of waiting.
+/// The result of one wait.
 enum Said {
-    /// A card has had an error.
+    /// A GPU had an error.
     Error {
         uuid: String,
         xid: u32,
     },
-    /// Whether NVML knows each card.
+    /// Whether NVML knows each GPU.
     Cards(Vec<(String, bool)>),
     Nothing,
-    /// There will be no more.
+    /// There will be no more events.
     End,
 }
 
-/// Why no more is kept of what is said.
+/// Why the event loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
-    /// A card is away, and was at the look before: NVML is to be asked anew.
+    /// A GPU is missing, and was at the previous check: reinitialise NVML.
     Away,
-    /// All cards are there, and no more is said.
+    /// All GPUs are present, and there are no more events.
     Silence,
-    /// Nobody wants to know any more.
+    /// The state was dropped.
     Unwanted,
 }
 
-/// What is remembered from one time that NVML is asked to the next.
+/// State between two initialisations of NVML.
 #[derive(Default)]
 struct Memory {
-    /// Whether cards have told of errors, or would have.
+    /// Whether GPUs have reported errors, or could.
     has_told: bool,
-    /// Whether it was said that they do not.
+    /// Whether it was logged that they do not.
     has_warned: bool,
 }
 
 impl Memory {
-    /// All cards are there, and none tells of errors. Whether NVML is to be asked anew after a while: where it told of them once, it
-    /// may again.
+    /// All GPUs are present, and none reports errors. Returns whether to reinitialise NVML after a while: if
+    /// errors were reported before, they may be again.
     fn is_worth_asking(&mut self) -> bool {
         if !std::mem::replace(&mut self.has_warned, true) {
             let again = self.has_told;
@@ -143,13 +145,14 @@ impl Memory {
         self.has_told
     }
 
-    /// Cards would tell of errors.
+    /// GPUs report errors.
     fn tells(&mut self) {
         *self = Self { has_told: true, has_warned: false };
     }
 }
 
-/// Watches the cards with these UUIDs for as long as somebody has this. Where the driver tells of no events, nothing is known.
+/// Watches the GPUs with these UUIDs until `xids` is dropped. If the driver reports no events, errors stay
+/// unknown.
 pub(crate) fn watch(xids: &Arc<Xids>, uuids: Vec<String>) {
     let xids = Arc::downgrade(xids);
     let work = move || {
@@ -159,7 +162,7 @@ pub(crate) fn watch(xids: &Arc<Xids>, uuids: Vec<String>) {
     let _ = thread::Builder::new().name("xids".into()).spawn(work);
 }
 
-/// Asks NVML from its beginning to its end; whether it is to be asked anew.
+/// Runs one NVML session; returns whether to start another.
 fn ask(xids: &Weak<Xids>, uuids: &[String], memory: &mut Memory) -> bool {
     let nvml = match Nvml::init() {
         Ok(nvml) => Arc::new(nvml),
@@ -179,7 +182,7 @@ fn ask(xids: &Weak<Xids>, uuids: &[String], memory: &mut Memory) -> bool {
             looked = Some(Instant::now());
             return Said::Cards(here(&nvml, uuids));
         }
-        // Where there are none, no card that is there tells of any.
+        // Without an event set, no present GPU reports errors.
         events.as_ref().map_or(Said::End, |events| next(events, &cards))
     };
     let again = match keep(xids, said) {
@@ -193,7 +196,8 @@ fn ask(xids: &Weak<Xids>, uuids: &[String], memory: &mut Memory) -> bool {
     again
 }
 
-/// NVML cannot be asked now. Where the driver is unloaded, it begins anew with all cards. Whether anybody still wants to know.
+/// Waits after NVML could not be initialised. If the driver is unloaded, all GPUs count as missing. Returns
+/// whether the state is still in use.
 fn wait_for_it(xids: &Weak<Xids>, uuids: &[String], error: &NvmlError) -> bool {
     if let Some(xids) = xids.upgrade().filter(|_| matches!(error, NvmlError::DriverNotLoaded)) {
         uuids.iter().for_each(|uuid| xids.set_here(uuid, false));
@@ -201,13 +205,13 @@ fn wait_for_it(xids: &Weak<Xids>, uuids: &[String], error: &NvmlError) -> bool {
     wait(xids)
 }
 
-/// Waits until it is to be looked again. Whether anybody still wants to know.
+/// Waits for the next check. Returns whether the state is still in use.
 fn wait(xids: &Weak<Xids>) -> bool {
     thread::sleep(LOOK);
     xids.strong_count() > 0
 }
 
-/// Keeps what is said until nobody wants to know any more, nothing more is said, or a card stays away.
+/// Records events until the state is dropped, events end, or a GPU stays missing.
 fn keep(xids: &Weak<Xids>, mut next: impl FnMut() -> Said) -> Kept {
     let mut was_away = false;
     while xids.strong_count() > 0 {
@@ -230,14 +234,14 @@ fn keep(xids: &Weak<Xids>, mut next: impl FnMut() -> Said) -> Kept {
     Kept::Unwanted
 }
 
-/// A card and its UUID, which NVML does not tell any more of one that has fallen off the bus.
+/// Each GPU and its UUID, which NVML no longer reports for one that has fallen off the bus.
 fn cards(nvml: &Nvml) -> Vec<(Device<'_>, String)> {
     let count = nvml.device_count().unwrap_or_default();
     let devices = (0..count).filter_map(|index| nvml.device_by_index(index).ok());
     devices.filter_map(|device| device.uuid().ok().map(|uuid| (device, uuid))).collect()
 }
 
-/// Whether NVML knows each card; of those of which it says neither, nothing.
+/// Whether NVML knows each GPU; leaves out GPUs for which the error says neither.
 fn here(nvml: &Nvml, uuids: &[String]) -> Vec<(String, bool)> {
     let is_here = |uuid: &str| match nvml.device_by_uuid(uuid).and_then(|device| device.uuid()) {
         Ok(_) => Some(true),
@@ -247,7 +251,8 @@ fn here(nvml: &Nvml, uuids: &[String]) -> Vec<(String, bool)> {
     uuids.iter().filter_map(|uuid| Some((uuid.clone(), is_here(uuid)?))).collect()
 }
 
-/// The errors of the cards that tell of them. NVML takes a set back that a card refuses: only those are asked that can.
+/// Registers the XID events of the GPUs. NVML invalidates a set if one GPU refuses: only supporting GPUs are
+/// registered.
 fn events<'n>(nvml: &'n Nvml, cards: &[(Device<'n>, String)]) -> Option<EventSet<'n>> {
     let wanted = EventTypes::CRITICAL_XID_ERROR;
     let can = |device: &Device<'_>| device.supported_event_types().is_ok_and(|types| types.contains(wanted));
@@ -261,7 +266,7 @@ fn next(events: &EventSet<'_>, cards: &[(Device<'_>, String)]) -> Said {
         Ok(event) => event,
         Err(NvmlError::Timeout) => return Said::Nothing,
         Err(NvmlError::Uninitialized) => return Said::End,
-        // A card that is gone is said at once, again and again; the others may still tell of something.
+        // A lost GPU returns an error at once, again and again; the others may still have events.
         Err(_) => {
             thread::sleep(Duration::from_millis(PATIENCE.into()));
             return Said::Nothing;
@@ -277,7 +282,7 @@ fn next(events: &EventSet<'_>, cards: &[(Device<'_>, String)]) -> Said {
 }
 
 fn is_same(a: &Device<'_>, b: &Device<'_>) -> bool {
-    // SAFETY: they are compared, and nothing is done with what they stand for.
+    // SAFETY: the handles are compared only, and never dereferenced.
     #[allow(unsafe_code)]
     let (a, b) = unsafe { (a.handle(), b.handle()) };
     a == b

@@ -1,5 +1,5 @@
-//! What the program does as a person's account, for the server: `__slurm-write` unpacks a parcel, `__slurm-stop` leaves wishes
-//! to stop, `__slurm-clean` removes what only a job that runs may have.
+//! Commands that run as a user's account on behalf of the server. `__slurm-write` unpacks a job bundle.
+//! `__slurm-stop` writes stop requests. `__slurm-clean` removes secrets that only a running job may have.
 
 use std::io;
 use std::path::Path;
@@ -12,16 +12,16 @@ use crate::beneath::Beneath;
 use crate::orders::Errand;
 use crate::{SlurmError, parcel, say};
 
-/// Makes all that a job's script needs.
+/// Creates everything that a job's script needs.
 pub(crate) fn write(arguments: &[&str]) -> Result<i32, SlurmError> {
     none(arguments)?;
     parcel::unpack(io::stdin().lock())?;
     Ok(0)
 }
 
-/// Leaves the wishes that stand on the standard input.
+/// Writes the stop requests from standard input.
 pub(crate) fn stop(arguments: &[&str]) -> Result<i32, SlurmError> {
-    // Of several, what cannot be told to one is ended by Slurm later.
+    // If a batch fails for one attempt, Slurm ends it later.
     each(
         arguments,
         |failed, all| failed == all,
@@ -38,9 +38,9 @@ pub(crate) fn stop(arguments: &[&str]) -> Result<i32, SlurmError> {
     )
 }
 
-/// Removes secrets from the folders that stand on the standard input.
+/// Removes secrets from the folders on standard input.
 pub(crate) fn clean(arguments: &[&str]) -> Result<i32, SlurmError> {
-    // The server asks for each alone then: what stays is said of its folder.
+    // After a failure the server retries each folder alone: the error names the folder.
     each(
         arguments,
         |failed, _| failed > 0,
@@ -52,8 +52,8 @@ pub(crate) fn clean(arguments: &[&str]) -> Result<i32, SlurmError> {
     )
 }
 
-/// One that cannot be done does not keep the others from being done. How many that failed, of how many, is a failure of all
-/// is `is_failure`'s to say.
+/// Runs an action for each entry; a failed one does not stop the others. `is_failure` decides how many
+/// failures, of how many, fail the call.
 fn each(
     arguments: &[&str],
     is_failure: impl Fn(usize, usize) -> bool,

@@ -1,4 +1,5 @@
-//! One attempt from its submission to its end. When it is over, Slurm says; how it ended, its workers' records.
+//! One attempt from its submission to its end. Slurm determines when it is over; its workers' records
+//! determine how it ended.
 
 mod stop;
 
@@ -28,77 +29,79 @@ use crate::orders::What;
 use crate::seen::{Fate, SeenJob, State, Who};
 use crate::submit::{Parcel, Submitted};
 
-/// How long, of looks that were answered, a job is looked for that neither the list nor accounting knows: both may be told late.
+/// How long to search for a job that neither the job list nor accounting has, over answered polls: both may
+/// lag.
 const MISSING: Duration = Duration::from_secs(70);
-/// The same where accounting says that it runs, and it is wanted no more.
+/// The same if accounting still reports it as running, and a stop was requested.
 const LATE: Duration = Duration::from_secs(60);
-/// Between two looks that were answered, no more counts than this: the cluster was away meanwhile.
+/// Maximum time between two answered polls that counts: a longer gap means that the cluster was unreachable.
 const BETWEEN: Duration = Duration::from_secs(5);
-/// How long the records of workers may take to be seen on this machine after Slurm's word: files of other machines come late.
+/// How long workers' records may take to appear on this machine after Slurm reports the end: shared file
+/// systems lag.
 const SEEN: Duration = Duration::from_secs(60);
-/// The same where no record can come any more, or none is needed: a node is lost, or the attempt is wanted no more.
+/// The same if no record can appear, or none is needed: a node is lost, or a stop was requested.
 const NOT_SEEN: Duration = Duration::from_secs(3);
-/// How many of the script's last lines are told.
+/// How many of the script's last log lines to report.
 const LAST_LINES: usize = 20;
 
-/// How an attempt begins.
+/// How an attempt begins on this server.
 pub enum Begin {
-    /// It is new, or perhaps is not.
+    /// Submit it; `Parcel::in_doubt` marks one that may be submitted already.
     Submit(Box<Parcel>),
     /// An earlier server may have submitted it.
     Adopt,
 }
 
-/// One attempt at work.
+/// A running attempt.
 pub struct Attempt {
     pub cluster: Arc<Cluster>,
     pub key: AttemptKey,
     pub record: Record,
-    /// Its processes.
+    /// The lowered job.
     pub job: Arc<LocalJob>,
-    /// What is wanted of it.
+    /// Stop requests from the engine.
     pub wishes: UnboundedReceiver<StopWish>,
-    /// Its jobs, as they were listed last.
+    /// Its jobs, as last listed.
     pub jobs: Vec<SeenJob>,
-    /// The looks that had begun when it was submitted: what they say of it is older.
+    /// Number of polls begun at its submission: their results are outdated for it.
     pub since: u64,
-    /// The wish to stop it.
+    /// The stop request.
     stop: Option<Stop>,
     started: Option<Timestamp>,
-    /// When it was noted, before anything of it was submitted.
+    /// When it was recorded, before any part of it was submitted.
     noted: Timestamp,
     tails: Tails,
     watches: Option<String>,
     progress: Option<Progress>,
-    /// Its jobs are listed no more.
+    /// Set while its jobs are missing from the list.
     missing: Option<Missing>,
-    /// Since when Slurm says that it is over.
+    /// When Slurm first reported it as over.
     over: Option<Instant>,
-    /// Whether workers on a node that Slurm has lost were told to end.
+    /// Whether a stop was sent to workers on a node that Slurm has lost.
     is_left: bool,
-    /// Whether the server itself had Slurm end it, as it was missing.
+    /// Whether the server itself had Slurm cancel it, because it was missing.
     is_given_up: bool,
 }
 
-/// What is known of jobs that are listed no more.
+/// State of jobs that are missing from the list.
 struct Missing {
-    /// The last look that was answered without them, and when.
+    /// The last answered poll without them, and its time.
     look: u64,
     at: Instant,
-    /// How long such looks have gone on.
+    /// Total time of such polls.
     lasted: Duration,
-    /// What accounting said last of them.
+    /// Accounting's last answer about them.
     accounted: Option<Vec<SeenJob>>,
-    /// Slurm was told to end them, whatever they are.
+    /// Whether a cancel of these jobs, whatever their state, was sent to Slurm.
     is_ended: bool,
 }
 
-/// A stop on its way.
+/// A stop in progress.
 struct Stop {
     wish: StopWish,
-    /// Since when the workers are told.
+    /// When the stop was sent to the workers.
     told: Option<Instant>,
-    /// When Slurm was told last.
+    /// When the last cancel was sent to Slurm.
     cancelled: Option<Instant>,
 }
 
@@ -132,7 +135,7 @@ impl Attempt {
         }
     }
 
-    /// To its end.
+    /// Runs the attempt to its end.
     pub async fn run(mut self, begin: Begin) {
         let who = Who { name: self.key.object_name(), uid: self.record.uid, ids: self.record.ids.clone() };
         self.cluster.board.follow(&self.key, who);
@@ -147,12 +150,12 @@ impl Attempt {
             Begin::Submit(parcel) => match self.submit(*parcel).await {
                 Submitted::Done => self.watch().await,
                 Submitted::Stopped => self.conclude(Fate::Unknown).await,
-                // A job may come whose answer did not: it is watched until it is known as none.
+                // The job may appear although its response was lost: watch it until it is known not to exist.
                 Submitted::InDoubt => self.watch().await,
                 Submitted::Refused(failure) => self.refused(failure).await,
             },
             Begin::Adopt => {
-                // Its files tell of what was begun also while Slurm is away.
+                // Its files show whether it has begun, even while Slurm is unreachable.
                 if self.has_begun().await.unwrap_or(true) || self.is_there().await {
                     self.watch().await
                 } else {
@@ -169,7 +172,7 @@ impl Attempt {
         self.cluster.ended(&self.key, ended);
     }
 
-    /// Looks at its folder, on a thread for that.
+    /// Reads its folder on a blocking thread.
     async fn at_its_folder<T: Send + 'static>(
         &self,
         look: impl FnOnce(Place) -> io::Result<T> + Send + 'static,
@@ -181,12 +184,12 @@ impl Attempt {
     /// Whether its script has begun.
     ///
     /// # Errors
-    /// It cannot be seen now.
+    /// This is unknown at present.
     pub async fn has_begun(&self) -> io::Result<bool> {
         self.at_its_folder(|folder| folder.join(files::SUBMITTED).found()).await
     }
 
-    /// Whether it is wanted no more.
+    /// Whether a stop was requested.
     pub fn is_stopped(&mut self) -> bool {
         self.take_in();
         self.stop.is_some()
@@ -198,7 +201,7 @@ impl Attempt {
         }
     }
 
-    /// The first reason counts, and the shortest grace.
+    /// Records a stop request: the first reason counts, and the shortest grace period.
     pub fn wanted(&mut self, wish: StopWish) {
         match &mut self.stop {
             Some(stop) if stop.wish.grace_ms <= wish.grace_ms => {}
@@ -210,7 +213,7 @@ impl Attempt {
         }
     }
 
-    /// Waits, or until something is wanted.
+    /// Waits for this long, or until a stop request arrives.
     pub async fn pause(&mut self, pause: Duration) {
         tokio::select! {
             Some(wish) = self.wishes.recv() => self.wanted(wish),
@@ -218,7 +221,7 @@ impl Attempt {
         }
     }
 
-    /// Until nothing of it runs any more.
+    /// Watches until nothing of it runs any more.
     async fn watch(&mut self) -> Ended {
         let mut ticks = tokio::time::interval(self.cluster.config.every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -227,7 +230,7 @@ impl Attempt {
                 Some(wish) = self.wishes.recv() => self.wanted(wish),
                 _ = ticks.tick() => {}
             }
-            // What cannot be seen now is no end, unless nobody waits for one.
+            // Unreadable records are no end, unless a stop was requested.
             let workers = self.look().await;
             let seen = workers.as_deref().unwrap_or_default();
             let all_said = !seen.is_empty() && seen.iter().all(|worker| worker.ended);
@@ -235,7 +238,7 @@ impl Attempt {
                 if fate == Fate::NodeFailed && !all_said {
                     self.leave().await;
                 }
-                // What the nodes wrote last may be seen here later than what Slurm says.
+                // The nodes' last writes may appear here later than Slurm's report.
                 let over = *self.over.get_or_insert_with(Instant::now);
                 if fate == Fate::Unknown && over.elapsed() < SEEN && self.is_to_be_told().await {
                     continue;
@@ -256,7 +259,7 @@ impl Attempt {
         }
     }
 
-    /// Looks at what its workers have written, and tells what is new; `None` when that cannot be seen now.
+    /// Reads what its workers have written, and reports news; `None` if it is unreadable at present.
     async fn look(&mut self) -> Option<Vec<Seen>> {
         let (job, mut tails) = (Arc::clone(&self.job), std::mem::take(&mut self.tails));
         let (started, now) = (self.started, self.cluster.clock.now());
@@ -265,7 +268,7 @@ impl Attempt {
         let looking = self.at_its_folder(move |folder| {
             let workers = match afar::look(&job, &folder, span) {
                 Ok(workers) => workers,
-                // How far the files were read stays known.
+                // Keep the read positions.
                 Err(error) => return Ok((Err(error), None, None, News::default(), tails)),
             };
             for (rank, _) in workers.iter().enumerate().filter(|(_, worker)| worker.ended) {
@@ -291,7 +294,7 @@ impl Attempt {
                 workers
             }
             Err(error) => {
-                // The folder above could not be opened: the files are read anew.
+                // The parent folder could not be opened: start over with the files.
                 self.tails = Tails::new(self.watches.clone());
                 Err(error)
             }
@@ -349,7 +352,7 @@ impl Attempt {
         }
         let accounted = missing.accounted.as_ref()?;
         if accounted.is_empty() {
-            // Slurm was told to end it before, should it be there after all.
+            // If it exists after all, a cancel was already sent.
             return missing.is_ended.then_some(Fate::Unknown);
         }
         self.jobs.clone_from(accounted);
@@ -357,8 +360,8 @@ impl Attempt {
         judge::fate(&self.jobs, all_said).or(wanted_no_more.then_some(Fate::Unknown))
     }
 
-    /// Whether its workers' records leave open why it ended, and Slurm is about to say so: while it ends a job's processes, it
-    /// does not say why.
+    /// Whether its workers' records leave the cause open, and Slurm is about to report it. While Slurm ends a
+    /// job's processes, it does not report why.
     async fn is_to_be_told(&self) -> bool {
         if self.stop.is_some() || self.jobs.iter().all(|job| job.state != State::Completing) {
             return false;
@@ -368,13 +371,13 @@ impl Attempt {
         concluded.await.is_ok_and(|ended| judge::is_open(&ended.outcome))
     }
 
-    /// Puts together how it ended.
+    /// Assembles the result.
     async fn conclude(&mut self, fate: Fate) -> Ended {
         let job = Arc::clone(&self.job);
         let (wish, now) = (self.stop.as_ref().map(|stop| stop.wish), self.cluster.clock.now());
         let span = afar::Span::new(self.noted, now);
         let jobs = std::mem::take(&mut self.jobs);
-        // Nobody else cancelled what the server had given up.
+        // The server itself cancelled the job after it stayed missing, not another user.
         let fate = if fate == Fate::Cancelled && self.is_given_up { Fate::Unknown } else { fate };
         let concluded = self.at_its_folder(move |folder| {
             let mut ended = afar::conclude(&job, &folder, wish, span);
@@ -382,7 +385,7 @@ impl Attempt {
             Ok(ended)
         });
         let ended = concluded.await.unwrap_or_else(|error| {
-            // That is only concluded where it was wanted no more.
+            // Reached only if a stop was requested.
             let failure = Failure::new(FailureKind::Lost, error.to_string());
             without_run(wish.map_or(Outcome::Failed(failure), |_| Outcome::Cancelled), now)
         });
@@ -395,7 +398,7 @@ impl Attempt {
         without_run(Outcome::Failed(failure), self.cluster.clock.now())
     }
 
-    /// A script that never began has left the secrets that it was given.
+    /// Removes the secrets of a script that never began.
     async fn clean(&self) {
         if !self.at_its_folder(|folder| folder.join(files::SECRETS).found()).await.unwrap_or(false) {
             return;
@@ -408,7 +411,7 @@ impl Attempt {
     }
 }
 
-/// The end of an attempt of which nothing ran.
+/// The end of an attempt that never ran.
 pub fn without_run(outcome: Outcome, now: Timestamp) -> Ended {
     Ended {
         outcome,
@@ -420,16 +423,16 @@ pub fn without_run(outcome: Outcome, now: Timestamp) -> Ended {
     }
 }
 
-/// The script's last lines.
+/// The script's last log lines.
 fn log(folder: &Place) -> Vec<String> {
     logs::tail(folder.join(files::LOG), LAST_LINES).unwrap_or_default()
 }
 
-/// Tells an attempt that goes on that it is to stop; whether there is one.
+/// Sends a stop request to a running attempt; returns whether there is one.
 pub fn tell(cluster: &Cluster, key: &AttemptKey, wish: StopWish) -> bool {
     match cluster.attempts().get(key) {
         Some(Slot::Live(sender)) => {
-            // One that is just ending needs no telling.
+            // An attempt that is just ending does not need it.
             let _ = sender.send(wish);
             true
         }

@@ -1,6 +1,5 @@
-//! Folders that are made, and files that are written, beneath an administrator's folder which several accounts may share: no
-//! link is followed, and no folder is gone through in which another account could put something else in place of what was
-//! written.
+//! Creates folders and writes files below an administrator's folder that several accounts may share. Follows
+//! no symlinks, and passes through no folder in which another account could replace entries.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -13,25 +12,26 @@ use rustix::io::Errno;
 
 use crate::SlurmError;
 
-/// Others may put something in another's place where these are set.
+/// Mode bits with which others can replace entries.
 const OTHERS_WRITE: u32 = 0o022;
-/// Unless this is: then only whoever owns an entry, or the folder.
+/// With the sticky bit, only the owner of an entry, or of the folder, can.
 const STICKY: u32 = 0o1000;
 
-/// A folder that was entered.
+/// An open folder.
 #[derive(Debug)]
 pub struct Beneath {
     folder: Dir,
     path: PathBuf,
-    /// Whose the administrator's folder is: nobody but they, root and this process's account are trusted below.
+    /// Owner of the administrator's folder: below it, only this user, root and this process's account are
+    /// trusted.
     keeper: u32,
 }
 
 impl Beneath {
-    /// An administrator's folder. What is above it is theirs as well; it is made where it is missing.
+    /// Opens an administrator's folder, and creates it if missing. The folders above it are trusted as well.
     ///
     /// # Errors
-    /// It cannot be opened, or others may change what lies in it.
+    /// It cannot be opened, or others may change its entries.
     pub fn top(path: &Path) -> Result<Self, SlurmError> {
         let opened = own::create_dir_all(path).and_then(|()| {
             let folder = Dir::open(path)?;
@@ -44,10 +44,10 @@ impl Beneath {
         Ok(entered)
     }
 
-    /// A folder below, which is made where it is missing, as are those on the way to it.
+    /// Opens a folder below, and creates it with its parents if missing.
     ///
     /// # Errors
-    /// It leads out, a link or another's folder stands there, or it cannot be made.
+    /// The path leads out, a symlink or another user's folder is in the way, or it cannot be created.
     pub fn make(&self, below: &Path, mode: u32) -> Result<Self, SlurmError> {
         self.walk(below, |at, name| {
             match rustix::fs::mkdirat(at.folder.as_fd(), name, Mode::from_raw_mode(mode)) {
@@ -57,10 +57,10 @@ impl Beneath {
         })
     }
 
-    /// A folder below that is there.
+    /// Opens an existing folder below.
     ///
     /// # Errors
-    /// As [`Self::make`]; also where there is none.
+    /// As [`Self::make`]; also if it does not exist.
     pub fn enter(&self, below: &Path) -> Result<Self, SlurmError> {
         self.walk(below, |_, _| Ok(()))
     }
@@ -92,7 +92,7 @@ impl Beneath {
         Ok((folder, stat))
     }
 
-    /// Whether nobody else can put something in place of what lies here.
+    /// Checks that no one else can replace entries of this folder.
     fn trust(&self, stat: &Stat) -> Result<(), SlurmError> {
         let own = rustix::process::geteuid().as_raw();
         if ![own, 0, self.keeper].contains(&stat.st_uid) {
@@ -107,15 +107,12 @@ impl Beneath {
         Ok(())
     }
 
-    /// Whether something is here, a link included.
+    /// Whether an entry exists, including a symlink.
     pub fn has(&self, name: &str) -> bool {
         self.folder.stat(OsStr::new(name)).is_ok()
     }
 
-    /// Writes a file in one go: whoever reads it sees all of it.
-    ///
-    /// # Errors
-    /// It cannot be written.
+    /// Writes a file atomically: readers see all of it or nothing.
     pub fn put(&self, name: &str, content: impl Read, mode: u32) -> Result<(), SlurmError> {
         self.try_put(name, content, mode).map_err(SlurmError::file(&self.path.join(name)))
     }
@@ -128,10 +125,7 @@ impl Beneath {
         Ok(self.folder.rename(OsStr::new(&aside), OsStr::new(name))?)
     }
 
-    /// Removes a file, where there is one.
-    ///
-    /// # Errors
-    /// It cannot be removed.
+    /// Removes a file, if it exists.
     pub fn remove(&self, name: &str) -> Result<(), SlurmError> {
         match rustix::fs::unlinkat(self.folder.as_fd(), name, AtFlags::empty()) {
             Err(error) if error != Errno::NOENT => Err(SlurmError::file(&self.path.join(name))(error.into())),
@@ -139,10 +133,7 @@ impl Beneath {
         }
     }
 
-    /// Gives a folder here another name, unless that is taken; whether it was not.
-    ///
-    /// # Errors
-    /// It cannot be given.
+    /// Renames a folder here, unless the new name exists; returns whether it did.
     pub fn rename(&self, from: &str, to: &str) -> Result<bool, SlurmError> {
         match self.folder.rename(OsStr::new(from), OsStr::new(to)) {
             Ok(()) => Ok(true),
@@ -151,13 +142,12 @@ impl Beneath {
         }
     }
 
-    /// Location.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// A name of this process's own for what is not ready.
+/// A temporary name that is unique to this process.
 pub fn beside(name: &str) -> String {
     format!(".{name}.{}.part", std::process::id())
 }

@@ -1,4 +1,4 @@
-//! What Slurm said last of all jobs: asked once for all of them, looked up by each attempt.
+//! Slurm's last state of all jobs: polled once for all of them, read by each attempt.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,30 +8,28 @@ use tokio::sync::watch;
 
 use crate::seen::{Jobs, SeenJob, Who};
 
-/// What all attempts look at.
 pub struct Board {
     state: Mutex<State>,
-    /// Changes with every answer.
+    /// Notifies of every response.
     news: watch::Sender<()>,
 }
 
 #[derive(Default)]
 struct State {
-    /// How many looks have begun.
+    /// Number of polls begun.
     begun: u64,
-    /// The number of the last that was answered.
+    /// The number of the last answered poll.
     answered: u64,
     listed: Jobs,
-    /// The attempts that are looked for, and how they are known.
+    /// Attempts to search for, and how to identify them.
     followed: HashMap<AttemptKey, Who>,
-    /// Those of them that accounting is to be asked about.
+    /// Attempts to query accounting about.
     asked: HashSet<AttemptKey>,
-    /// What accounting said of those that it was asked about.
+    /// Accounting's answers for these attempts.
     accounted: HashMap<AttemptKey, Vec<SeenJob>>,
 }
 
 impl Board {
-    /// Nothing was said yet.
     pub fn new() -> Self {
         Self { state: Mutex::default(), news: watch::channel(()).0 }
     }
@@ -40,12 +38,12 @@ impl Board {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An attempt is looked for from now on.
+    /// Starts searching for an attempt.
     pub fn follow(&self, key: &AttemptKey, who: Who) {
         self.state().followed.insert(key.clone(), who);
     }
 
-    /// An attempt has these jobs, too.
+    /// Adds job ids to an attempt.
     pub fn learn(&self, key: &AttemptKey, ids: impl IntoIterator<Item = String>) {
         if let Some(who) = self.state().followed.get_mut(key) {
             for id in ids {
@@ -56,33 +54,33 @@ impl Board {
         }
     }
 
-    /// The ids of an attempt's jobs; more than one only after a doubt.
+    /// The ids of an attempt's jobs; more than one only after a submission in doubt.
     pub fn ids_of(&self, key: &AttemptKey) -> Vec<String> {
         self.state().followed.get(key).map(|who| who.ids.clone()).unwrap_or_default()
     }
 
-    /// A look at all jobs begins; its number.
+    /// Begins a poll of all jobs; returns its number.
     pub fn begin(&self) -> u64 {
         let mut state = self.state();
         state.begun += 1;
         state.begun
     }
 
-    /// How many looks have begun: what happened before now is in those that follow.
+    /// Number of polls begun: later polls include everything that happened before now.
     pub fn begun(&self) -> u64 {
         self.state().begun
     }
 
-    /// The ids of jobs that are looked for.
+    /// The job ids of all attempts.
     pub fn ids(&self) -> HashSet<String> {
         self.state().followed.values().flat_map(|who| who.ids.iter().cloned()).collect()
     }
 
-    /// A look was answered.
+    /// Records the response to a poll.
     pub fn listed(&self, number: u64, jobs: Jobs) {
         let mut state = self.state();
         for who in state.followed.values_mut() {
-            // What is found by its name is known by its id from now on.
+            // A job found by name is identified by its id from now on.
             for job in jobs.of(who) {
                 if !who.ids.contains(&job.id) {
                     who.ids.push(job.id);
@@ -94,14 +92,14 @@ impl Board {
         self.news.send_replace(());
     }
 
-    /// Whom accounting is to be asked about, at most so many.
+    /// Attempts to query accounting about, at most this many.
     pub fn asked(&self, most: usize) -> HashMap<AttemptKey, Who> {
         let state = self.state();
         let known = |key: &AttemptKey| Some((key.clone(), state.followed.get(key)?.clone()));
         state.asked.iter().filter_map(known).take(most).collect()
     }
 
-    /// Accounting has answered of these.
+    /// Records accounting's response.
     pub fn accounted(&self, asked: &HashMap<AttemptKey, Who>, jobs: &Jobs) {
         let mut state = self.state();
         for (key, who) in asked {
@@ -113,23 +111,23 @@ impl Board {
         self.news.send_replace(());
     }
 
-    /// The jobs of an attempt in the list, and the number of the look that it is from.
+    /// The listed jobs of an attempt, and the number of the poll that listed them.
     pub fn jobs(&self, key: &AttemptKey) -> (u64, Vec<SeenJob>) {
         let state = self.state();
         (state.answered, state.followed.get(key).map(|who| state.listed.of(who)).unwrap_or_default())
     }
 
-    /// Has accounting asked about an attempt.
+    /// Requests a query of accounting about an attempt.
     pub fn ask(&self, key: &AttemptKey) {
         self.state().asked.insert(key.clone());
     }
 
-    /// What it said, once.
+    /// Takes accounting's answer.
     pub fn answer(&self, key: &AttemptKey) -> Option<Vec<SeenJob>> {
         self.state().accounted.remove(key)
     }
 
-    /// Nobody asks about an attempt any more.
+    /// Stops searching for an attempt.
     pub fn forget(&self, key: &AttemptKey) {
         let mut state = self.state();
         state.asked.remove(key);
@@ -137,8 +135,8 @@ impl Board {
         state.followed.remove(key);
     }
 
-    /// Finds an attempt's jobs by what Slurm knows from now on: in the list, else in accounting. Waits for as long as the
-    /// cluster does not answer.
+    /// Finds an attempt's jobs by polls from now on: in the list, else in accounting. Waits for as long as
+    /// the cluster is unreachable.
     pub async fn find(&self, key: &AttemptKey) -> Vec<SeenJob> {
         let mut news = self.news.subscribe();
         let begun = self.begun();

@@ -1,4 +1,4 @@
-//! What all attempts on one cluster share.
+//! State shared by all attempts on one cluster.
 
 use std::collections::HashMap;
 use std::io;
@@ -27,72 +27,69 @@ use crate::orders::Orders;
 use crate::speech::Speech;
 use crate::uids::Uids;
 
-/// How many calls as people's accounts go on at once: each is a process or two.
+/// Maximum number of concurrent calls as users' accounts: each is a process or two.
 const CALLS: usize = 8;
 
-/// How many calls for attempts that stop go on beside those: they wait for no submission.
+/// Additional calls for attempts that stop, so that they do not wait for submissions.
 const STOPS: usize = 2;
 
-/// How many looks at files of attempts go on at once: others need the threads for that, too.
+/// Maximum number of concurrent reads of attempts' files: other work needs blocking threads, too.
 const LOOKS: usize = 32;
 
-/// It is not submitted yet.
+/// Not submitted yet.
 pub const NOT_SUBMITTED: &str = "NotSubmitted";
-/// Its workers' records cannot be seen now.
+/// Its workers' records are unreadable at present.
 pub const UNSEEN: &str = "RecordsUnseen";
 
-/// What is known of an attempt.
+/// State of an attempt.
 pub enum Slot {
-    /// It goes on; it can be told to stop.
+    /// Running; accepts stop requests.
     Live(UnboundedSender<StopWish>),
-    /// It has ended like this.
     Ended(Box<Ended>),
 }
 
-/// What all attempts on one cluster share.
+/// State shared by all attempts on one cluster.
 pub struct Cluster {
-    /// What was configured.
     pub config: SlurmConfig,
-    /// The time.
     pub clock: Arc<dyn Clock>,
     /// Slurm's commands.
     pub commands: Commands,
-    /// What is asked of Slurm, by its commands or by slurmrestd.
+    /// Client for Slurm, through its commands or slurmrestd.
     pub speech: Speech,
-    /// What Slurm said last.
+    /// The last state of all jobs.
     pub board: Board,
-    /// Where files lie.
+    /// Paths of files.
     pub folders: Folders,
-    /// What workers report while they run.
+    /// Last reports of running workers.
     pub reports: Reports,
-    /// Who is told.
+    /// Receives the attempts' events.
     pub observer: OnceLock<Arc<dyn Observer>>,
-    /// Calls as people's accounts.
+    /// Permits for calls as users' accounts.
     pub calls: Semaphore,
-    /// Calls as people's accounts for attempts that stop.
+    /// Permits for calls as users' accounts for attempts that stop.
     pub stops: Semaphore,
     /// Accounts whose queue in Slurm is full.
     pub full: FullQueues,
-    /// Looks at attempts' files.
+    /// Permits to read attempts' files.
     pub disk: Semaphore,
-    /// The tree of quotas as Slurm's accounts.
+    /// Mirrors the quota tree into Slurm's accounts.
     pub mirror: Mirror,
-    /// What is to be done for attempts that stop.
+    /// Batched work for attempts that stop.
     pub orders: Orders,
-    /// Ends all that goes on for it.
+    /// Cancels all background work.
     pub end: CancellationToken,
     attempts: Mutex<HashMap<AttemptKey, Slot>>,
     standing: Mutex<Standing>,
-    /// What attempts wait for: a word, and a sentence.
+    /// Pending reasons of attempts: a keyword, and a sentence.
     waiting: Mutex<HashMap<AttemptKey, (&'static str, String)>>,
     facts: RwLock<Facts>,
     kept_off: RwLock<KeptOff>,
-    /// The uids of accounts, as they were asked for.
+    /// Cached uids of accounts.
     uids: Uids,
 }
 
 impl Cluster {
-    /// Nothing is asked of it yet.
+    /// Creates the state without a request to the cluster.
     pub fn new(config: SlurmConfig, clock: Arc<dyn Clock>) -> Self {
         Self {
             commands: Commands::new(config.calls.clone()),
@@ -123,17 +120,14 @@ impl Cluster {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells what happened to an attempt.
+    /// Reports an event of an attempt.
     pub fn report(&self, key: &AttemptKey, event: Event) {
         if let Some(observer) = self.observer.get() {
             observer.observed(Observation { key: key.clone(), event });
         }
     }
 
-    /// Looks at attempts' files, on a thread for that.
-    ///
-    /// # Errors
-    /// It could not be done.
+    /// Reads attempts' files on a blocking thread.
     pub async fn on_disk<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
@@ -143,7 +137,7 @@ impl Cluster {
         blocking(work).await
     }
 
-    /// Notes an attempt's end, and tells it.
+    /// Records and reports an attempt's end.
     pub fn ended(&self, key: &AttemptKey, ended: Ended) {
         let ended = Box::new(ended);
         self.attempts().insert(key.clone(), Slot::Ended(ended.clone()));
@@ -152,7 +146,7 @@ impl Cluster {
         self.report(key, Event::Ended(ended));
     }
 
-    /// An attempt waits for something: a word, and a sentence; or for nothing any more.
+    /// Sets or clears an attempt's pending reason: a keyword, and a sentence.
     pub fn waits_for(&self, key: &AttemptKey, why: Option<(&'static str, String)>) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         match why {
@@ -161,7 +155,7 @@ impl Cluster {
         }
     }
 
-    /// What an attempt waits for.
+    /// The pending reason of an attempt.
     pub fn waits(&self, key: &AttemptKey) -> Option<(&'static str, String)> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
@@ -169,7 +163,7 @@ impl Cluster {
     /// The uid of an account on this machine, which is the same on the cluster.
     ///
     /// # Errors
-    /// There is no such account, or it is one that jobs must not run as; or nobody can say so now.
+    /// There is no such account, jobs must not run as it, or this is unknown at present.
     pub async fn uid(&self, account: &str) -> Result<u32, Trouble> {
         self.uids.of(account, self.ask_uid(account)).await
     }
@@ -193,7 +187,7 @@ impl Cluster {
         Ok(uid)
     }
 
-    /// What the cluster has, without the nodes to which no job goes.
+    /// The cluster's facts, without the nodes that get no jobs.
     pub fn facts(&self) -> Facts {
         let mut facts = self.facts.read().unwrap_or_else(PoisonError::into_inner).clone();
         let (aside, spares) = self.kept_off();
@@ -204,14 +198,15 @@ impl Cluster {
         facts
     }
 
-    /// No job goes to these nodes from now on. What could be no node's name stands in no script.
+    /// Replaces the set of cordoned nodes. Invalid node names are dropped, since they would end up in a
+    /// script.
     pub fn set_aside(&self, nodes: impl Iterator<Item = String>) {
         let nodes = nodes.filter(|name| slurm::is_word(name));
         let all = self.config.facts.aside_nodes.iter().cloned().chain(nodes).collect();
         self.kept_off.write().unwrap_or_else(PoisonError::into_inner).set_aside(all, &self.config.facts);
     }
 
-    /// Slurm has these nodes now.
+    /// Records the nodes that Slurm has now.
     pub fn saw(&self, seen: Vec<SeenNode>) {
         let facts = &self.config.facts;
         self.kept_off.write().unwrap_or_else(PoisonError::into_inner).saw(&seen, facts);
@@ -219,7 +214,7 @@ impl Cluster {
         *self.facts.write().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
-    /// The nodes to which no job goes: those that are set aside, and the spares.
+    /// Nodes that get no jobs: cordoned ones and standby nodes.
     pub fn kept_off(&self) -> (Vec<String>, Vec<String>) {
         let kept_off = self.kept_off.read().unwrap_or_else(PoisonError::into_inner);
         (kept_off.aside(), kept_off.spares().to_vec())
@@ -230,7 +225,7 @@ impl Cluster {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// It has answered, or has not: why.
+    /// Records whether the cluster responds, or why not.
     pub fn stands(&self, trouble: Option<String>) {
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
         let name = &self.config.name;

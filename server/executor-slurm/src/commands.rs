@@ -1,7 +1,9 @@
-//! Slurm's commands: the only place that knows how they are called and what they print, so that versions differ here alone.
+//! Slurm's commands: only this module knows their arguments and output, so differences between versions stay
+//! here.
 //!
-//! Arguments are words, never a shell's text; every call has a limit in time. Formats are asked for field by field (`-o`,
-//! `-O`, `scontrol -o`), which have stayed the same since Slurm 20; what is not known in an answer is passed over.
+//! Arguments are passed as words, never through a shell; every call has a timeout. Output formats are
+//! requested field by field (`-o`, `-O`, `scontrol -o`), which have been stable since Slurm 20. Unknown parts
+//! of an output are ignored.
 
 use std::io;
 use std::process::Stdio;
@@ -14,23 +16,23 @@ use tokio::process::Command;
 use crate::WRITE_ARG;
 use crate::parcel::Packed;
 
-/// What `sh` does with the words of `test`.
+/// The `sh` script that runs `test` with its arguments.
 const ANSWER: &str = "if test \"$@\"; then echo yes; else echo no; fi";
 
-/// How long a call may take. `sbatch` waits by itself while the controller takes no more jobs.
+/// Timeout of a call. `sbatch` itself waits while the controller accepts no jobs.
 pub const LIMIT: Duration = Duration::from_secs(40);
 
-/// So many bytes a second arrive at least of what is sent beside a call.
+/// Minimum rate of input sent with a call, in bytes per second.
 const SLOWEST: u64 = 1 << 20;
 
-/// What a command reads.
+/// The standard input of a command.
 enum Input<'a> {
     Text(&'a [u8]),
     Parcel(&'a Packed),
 }
 
-/// Parts of what commands say when the cluster does not answer, or not now. Nothing is known then of what was asked for: a job
-/// may have been taken nevertheless.
+/// Parts of error messages when the cluster is unreachable, at least for now. Then the result of the request
+/// is unknown: a job may have been accepted nevertheless.
 const AWAY: [&str; 17] = [
     "Unable to contact slurm controller",
     "Unable to contact slurm",
@@ -51,23 +53,23 @@ const AWAY: [&str; 17] = [
     "in standby mode",
 ];
 
-/// Whether a command says that the cluster does not answer.
+/// Whether an error message says that the cluster is unreachable.
 pub fn is_away(said: &str) -> bool {
     AWAY.iter().any(|part| said.contains(part))
 }
 
-/// What `sacctmgr` says, and fails, where nothing is to be changed.
+/// Output of a failing `sacctmgr` when there is nothing to change.
 const UNCHANGED: [&str; 2] = ["Nothing new added", "Nothing modified"];
 
-/// What it says besides where that is so because something is wrong: then it is a refusal.
+/// With this text as well, something is wrong: then it is a refusal.
 const WRONG: [&str; 3] = ["doesn't exist", "non-existent", "denied"];
 
-/// Why a call brought nothing.
+/// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// The cluster does not answer now; a sentence.
+    /// The cluster is unreachable; the sentence says why.
     Away(String),
-    /// It does not want to; in its words.
+    /// Slurm refused, in its own words.
     Refused(String),
 }
 
@@ -78,17 +80,19 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Called this way.
+    /// With these settings.
     pub fn new(calls: SlurmCalls) -> Self {
         Self { calls }
     }
 
-    /// All jobs that the controller knows, also those that ended lately: a line each, as [`crate::seen::listed`] reads it.
+    /// All jobs that the controller knows, including recently ended ones: one per line, for
+    /// [`crate::seen::listed`].
     pub async fn squeue(&self) -> Result<String, Trouble> {
         self.own(&["squeue", "--all", "--noheader", "--states=all", "--format=%i|%U|%T|%r|%N|%j"]).await
     }
 
-    /// What accounting knows of some jobs, `--name=...` or `--jobs=...`: a line each, as [`crate::seen::accounted`] reads it.
+    /// Accounting's records of jobs, by `--name=...` or `--jobs=...`: one per line, for
+    /// [`crate::seen::accounted`].
     pub async fn sacct(&self, by: &str) -> Result<String, Trouble> {
         let fields = "--format=JobID,UID,State,NodeList,JobName";
         let since = "--starttime=now-30days";
@@ -96,7 +100,7 @@ impl Commands {
             .await
     }
 
-    /// The nodes, a line each, as [`crate::nodes::read`] reads it.
+    /// The nodes, one per line, for [`crate::nodes::read`].
     pub async fn nodes(&self) -> Result<String, Trouble> {
         self.own(&["scontrol", "--oneliner", "--all", "show", "nodes"]).await
     }
@@ -106,7 +110,7 @@ impl Commands {
         self.own(&["sinfo", "--version"]).await.map(|said| said.trim().to_owned())
     }
 
-    /// The name by which accounting knows the cluster.
+    /// The cluster's name in accounting.
     pub async fn cluster_name(&self) -> Result<String, Trouble> {
         let said = self.own(&["scontrol", "show", "config"]).await?;
         let line = said.lines().find_map(|line| line.strip_prefix("ClusterName"));
@@ -114,7 +118,7 @@ impl Commands {
         name.ok_or_else(|| Trouble::Refused("scontrol: the configuration has no ClusterName".into()))
     }
 
-    /// Asks accounting, or changes it. What is there already, or is as it is to be, is done.
+    /// Queries or changes accounting. A change that is already in place succeeds.
     pub async fn sacctmgr(&self, words: &[&str]) -> Result<String, Trouble> {
         let all: Vec<&str> = ["sacctmgr", "--noheader", "--parsable2", "--immediate"]
             .into_iter()
@@ -133,18 +137,18 @@ impl Commands {
         uid.map_err(|_| Trouble::Refused(format!("id: `{}` is no uid", said.trim())))
     }
 
-    /// Submits a script as an account; what `options` say goes over what the script says. The id of its job.
+    /// Submits a script as an account; `options` override the script's. Returns the job's id.
     pub async fn sbatch(&self, account: &str, options: &[String], script: &str) -> Result<String, Trouble> {
         let mut words = vec!["sbatch", "--parsable"];
         words.extend(options.iter().map(String::as_str));
         words.push(script);
         let said = self.as_account(account, &words, Vec::new()).await?;
-        // The id, and of a federation the cluster.
+        // The id, and in a federation the cluster.
         Ok(said.trim().split(';').next().unwrap_or_default().to_owned())
     }
 
-    /// Ends jobs as the account whose they are, by ids or `--name=...`: TERM, then KILL after Slurm's own `KillWait`; or KILL at
-    /// once. What is no job any more has ended.
+    /// Cancels jobs as their account, by id or `--name=...`: TERM, then KILL after Slurm's `KillWait`; or
+    /// KILL at once. Jobs that no longer exist count as ended.
     pub async fn scancel(&self, account: &str, jobs: &[String], kill: bool) -> Result<(), Trouble> {
         let mut words = vec!["scancel"];
         if kill {
@@ -152,7 +156,7 @@ impl Commands {
         }
         let own = format!("--user={account}");
         if jobs.iter().any(|job| job.starts_with('-')) {
-            // An account that is an operator of Slurm could end others' of that name.
+            // A Slurm operator's account could cancel other users' jobs of that name.
             words.push(&own);
         }
         words.extend(jobs.iter().map(String::as_str));
@@ -162,7 +166,7 @@ impl Commands {
         }
     }
 
-    /// Has this program do something as an account; `input` is what it reads.
+    /// Runs this program as an account, with `input` on standard input.
     pub async fn program(
         &self,
         account: &str,
@@ -174,14 +178,14 @@ impl Commands {
         self.as_account(account, &all, input).await.map(|_| ())
     }
 
-    /// Does nothing as an account: whether what leads there does.
+    /// Runs a no-op as an account, to test the switch to it.
     pub async fn nothing(&self, account: &str) -> Result<(), Trouble> {
         self.as_account(account, &["true"], Vec::new()).await.map(|_| ())
     }
 
-    /// Whether something of a file holds for an account, in the words of `test`.
+    /// Tests a file as an account, with arguments of `test`.
     pub async fn holds(&self, account: &str, words: &[&str]) -> Result<bool, Trouble> {
-        // What leads there may fail, and may warn of something else: the answer is a word.
+        // The switch to the account may fail, or print warnings: the answer is a single word.
         let all: Vec<&str> = ["sh", "-c", ANSWER, "sh"].into_iter().chain(words.iter().copied()).collect();
         match self.as_account(account, &all, Vec::new()).await?.trim() {
             "yes" => Ok(true),
@@ -190,7 +194,7 @@ impl Commands {
         }
     }
 
-    /// Has this program write a parcel as an account.
+    /// Has this program write a job bundle as an account.
     pub async fn parcel(&self, account: &str, program: &str, parcel: &Packed) -> Result<(), Trouble> {
         let words = self.led(account, &[program, WRITE_ARG]);
         let limit = LIMIT + Duration::from_secs(parcel.len() / SLOWEST);
@@ -205,9 +209,9 @@ impl Commands {
         self.call(self.led(account, words), Input::Text(&input), LIMIT).await
     }
 
-    /// What leads to another account (sudo) takes variables away: they are given behind it. Where slurmrestd is asked in place
-    /// of Slurm's commands, only the `cubeloom` program is called as an account, which needs none: so what leads there may be
-    /// bound to that program.
+    /// The prefix for another account. sudo removes variables: they are set after it. With slurmrestd instead
+    /// of Slurm's commands, only the `cubeloom` program runs as an account, which needs none. So sudo may be
+    /// restricted to that program.
     fn led(&self, account: &str, words: &[&str]) -> Vec<String> {
         let mut all: Vec<String> =
             self.calls.become_account.iter().map(|word| word.replace("{account}", account)).collect();
@@ -219,10 +223,10 @@ impl Commands {
         all
     }
 
-    /// The variables of commands, and of the scripts that are submitted.
+    /// Variables for the commands, and for submitted scripts.
     pub fn variables(&self) -> impl Iterator<Item = (&'static str, String)> {
         let conf = self.calls.conf.clone().map(|conf| ("SLURM_CONF", conf));
-        // What Slurm prints is read here, whatever language the machine speaks.
+        // Slurm's output is parsed, so fix the language.
         [("PATH", self.calls.path.clone()), ("LC_ALL", "C".to_owned())].into_iter().chain(conf)
     }
 
@@ -237,10 +241,10 @@ impl Commands {
         let talk = async {
             let mut child = command.spawn()?;
             let stdin = child.stdin.take();
-            // Read and written at once: who reads little must not wait for who writes much.
+            // Read and write concurrently: otherwise both sides may block on full pipes.
             let give = async {
                 if let Some(mut stdin) = stdin {
-                    // One that ends without reading says why by itself.
+                    // A process that ends without reading reports the reason itself.
                     let _ = match input {
                         Input::Text(text) => stdin.write_all(text).await,
                         Input::Parcel(parcel) => parcel.send(&mut stdin).await,
@@ -257,8 +261,8 @@ impl Commands {
             Ok(Ok(done)) => {
                 let mut said = String::from_utf8_lossy(&done.stderr).into_owned();
                 let more = String::from_utf8_lossy(&done.stdout);
-                // sacctmgr says there that it had nothing to do, whatever warnings it has beside. What it was about to do it
-                // says there, too: that is no reason.
+                // On standard output, sacctmgr says that there was nothing to do, along with any warnings. It
+                // also lists the intended changes there, which are no reason.
                 if said.is_empty() || UNCHANGED.iter().any(|part| more.contains(part)) {
                     said.push('\n');
                     said.push_str(&more);
@@ -269,7 +273,7 @@ impl Commands {
     }
 }
 
-/// Why a command did not run. A machine that has no processes, memory or files left has them again later.
+/// Why a command did not start. Lack of processes, memory or file descriptors is temporary.
 fn not_started(program: &str, error: &io::Error) -> Trouble {
     let sentence = format!("{program} cannot be started: {error}");
     match error.kind() {
@@ -278,19 +282,19 @@ fn not_started(program: &str, error: &io::Error) -> Trouble {
     }
 }
 
-/// Whether `sacctmgr` failed only as there was nothing to be done.
+/// Whether `sacctmgr` failed only because there was nothing to do.
 fn is_unchanged(said: &str) -> bool {
     let says = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
     says(&UNCHANGED) && !says(&WRONG)
 }
 
-/// Whether a word is the command itself, not what leads to it.
+/// Whether a word is the command itself, not a part of its prefix.
 fn is_named(word: &str) -> bool {
     ["squeue", "sacct", "sacctmgr", "scontrol", "sinfo", "sbatch", "scancel"].contains(&word)
         || word.starts_with("__slurm-")
 }
 
-/// What a command said when it failed.
+/// The error of a failed command.
 fn trouble(what: &str, said: &str) -> Trouble {
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let sentence = match lines[..] {
@@ -389,7 +393,7 @@ mod tests {
     fn an_absent_controller_is_told_from_a_refusal() {
         let away = "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)";
         assert!(matches!(trouble("sbatch", away), Trouble::Away(said) if said.contains("connect failure")));
-        // What a munge says that hangs.
+        // The message when munge hangs.
         let hangs = "squeue: error: slurm_msg_sendto: address:port=127.0.0.1:6817 msg_type=2003: Unexpected missing socket error";
         assert!(matches!(trouble("squeue", hangs), Trouble::Away(_)));
         let account = "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified";

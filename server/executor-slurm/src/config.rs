@@ -1,4 +1,4 @@
-//! How a cluster is reached, and as whom its jobs run.
+//! Access to a cluster, and the accounts that its jobs run as.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Debug, Formatter};
@@ -11,31 +11,30 @@ use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::slurm::{SlurmCalls, SlurmFacts, SlurmMirror, SlurmWay};
 use cubeloom_domain::vault::Vault;
 
-/// The names of those who may act in the project of a name, or a sentence why that is not known now.
+/// Returns the users with access to a project of this name, or a sentence why they are unknown at present.
 pub type PeopleOf = dyn Fn(String) -> BoxFuture<'static, Result<BTreeSet<String>, String>> + Send + Sync;
 
-/// A cluster, as an administrator describes it.
+/// A cluster, as configured by an administrator.
 #[derive(Clone)]
 pub struct SlurmConfig {
-    /// Name.
     pub name: String,
-    /// What is there. `{project}` stands for a project's name.
+    /// The configured facts. `{project}` is replaced by a project's name.
     pub facts: SlurmFacts,
-    /// As whom its jobs run.
+    /// The accounts that its jobs run as.
     pub way: SlurmWay,
-    /// Whether, and how, quotas are kept as its accounts.
+    /// Whether and how quotas are mirrored into its accounts.
     pub mirror: Option<SlurmMirror>,
-    /// Who may act in a project: others are taken out of its account. Without it nobody is.
+    /// The users with access to a project: others are removed from its account. `None` removes no one.
     pub people: Option<Arc<PeopleOf>>,
-    /// How its commands are called, as the server's own settings say.
+    /// How to call Slurm, from the server's own settings.
     pub calls: SlurmCalls,
     /// The server's data folder.
     pub data: PathBuf,
-    /// Copies of pipelines' folders, one a digest.
+    /// Copies of pipelines' folders, one per digest.
     pub code: PathBuf,
-    /// Where the secrets of projects and people are.
+    /// Secrets of projects and users.
     pub vault: Option<Arc<dyn Vault>>,
-    /// How often the cluster is asked about all jobs together; their folders are looked at as often.
+    /// Poll interval of all jobs together, and of their folders.
     pub every: Duration,
 }
 
@@ -49,8 +48,8 @@ impl Debug for SlurmConfig {
 }
 
 impl SlurmConfig {
-    /// The account of the cluster that jobs run as: a person's, or, of what acts for none (a schedule, a hook, a token of a
-    /// project), the project's. Such a word has a `:`, which no person's name has.
+    /// The cluster account that jobs run as. It is the user's, or the project's for anything that acts for no
+    /// user (a schedule, a hook, a token of a project). Such a name contains `:`, which no user name does.
     ///
     /// # Errors
     /// There is none: their jobs cannot start.

@@ -1,4 +1,4 @@
-//! What keeps a job's files from being written or read. What happens to its workers is in their records.
+//! Errors when writing or reading a job's files. The workers' fate is in their records.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,33 +8,30 @@ use thiserror::Error;
 /// Why a job cannot begin.
 #[derive(Debug, Error)]
 pub enum SlurmError {
-    /// A file of the attempt cannot be used.
+    /// A file of the attempt cannot be accessed.
     #[error("{} cannot be used", path.display())]
     File {
-        /// Which.
         path: PathBuf,
-        /// Reason.
         #[source]
         source: io::Error,
     },
-    /// A file of the attempt does not say what it should.
+    /// A file of the attempt has invalid content.
     #[error("{} cannot be read: {why}", path.display())]
     Form {
-        /// Which.
         path: PathBuf,
-        /// Why, as a sentence's end.
+        /// The reason, as the end of a sentence.
         why: String,
     },
-    /// The program was started otherwise than by a job's script.
+    /// The program was not started by a job's script.
     #[error("{0}")]
     Call(String),
-    /// Something that the job needs could not be copied, as a sentence.
+    /// A file that the job needs could not be copied; the sentence says why.
     #[error("{0}")]
     Copy(String),
 }
 
 impl SlurmError {
-    /// With its cause, in one sentence.
+    /// The error and its cause, in one sentence.
     pub(crate) fn sentence(&self) -> String {
         match self {
             Self::File { source, .. } => format!("{self}: {}", cubeloom_executor_local::reason(source)),
@@ -47,7 +44,7 @@ impl SlurmError {
         move |source| Self::File { path: path.into(), source }
     }
 
-    /// For a file whose content is wrong.
+    /// For a file with invalid content.
     pub(crate) fn form(path: &Path, why: impl ToString) -> Self {
         Self::Form { path: path.into(), why: why.to_string() }
     }

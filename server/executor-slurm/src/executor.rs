@@ -1,4 +1,4 @@
-//! The executor's port.
+//! Implementation of the executor port.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,16 +22,15 @@ use crate::config::SlurmConfig;
 use crate::logs::blocking;
 use crate::{mirror, notices, orders, survey, watch};
 
-/// How many jobs are given to it at a time: what is sent of each lies in memory.
+/// How many jobs to process at a time: each one's data is in memory.
 const AT_ONCE: usize = 32;
 
-/// Runs jobs on a Slurm cluster.
 pub struct SlurmExecutor {
     pub(crate) cluster: Arc<Cluster>,
 }
 
 impl SlurmExecutor {
-    /// Nothing is asked of the cluster yet: that begins with [`Executor::attach`].
+    /// Creates the executor without a request to the cluster: requests begin with [`Executor::attach`].
     #[must_use]
     pub fn new(config: SlurmConfig, clock: Arc<dyn Clock>) -> Arc<Self> {
         Arc::new(Self { cluster: Arc::new(Cluster::new(config, clock)) })
@@ -97,7 +96,7 @@ impl Executor for SlurmExecutor {
         Box::pin(async move {
             let record = self.cluster.noted(&key).await;
             if record.is_some() {
-                // Noted first: a server that is killed now leaves it to the next.
+                // Record it first: if this server is killed now, the next one continues.
                 let (cluster, noted) = (Arc::clone(&self.cluster), key.clone());
                 if let Err(error) = blocking(move || cluster.folders.note_stop(&noted, wish)).await {
                     tracing::warn!(%key, %error, "a wish to stop cannot be noted");
@@ -142,7 +141,7 @@ impl Executor for SlurmExecutor {
 }
 
 impl Drop for SlurmExecutor {
-    /// Nobody hears of the cluster any more: what its attempts do goes on with the executor that takes its place.
+    /// Stop reporting the cluster's metrics: the executor that replaces this one continues its attempts.
     fn drop(&mut self) {
         self.cluster.end.cancel();
     }
@@ -178,10 +177,11 @@ pub(crate) mod tests {
         fn observed(&self, _: Observation) {}
     }
 
-    /// A program in a folder, which stands in for one of Slurm's.
+    /// A script in a folder, in place of one of Slurm's commands.
     pub(crate) fn program(folder: &Path, name: &str, text: &str) {
         use std::os::unix::fs::PermissionsExt;
-        // By another process: one that is started meanwhile would keep a file open for writing, which then cannot run.
+        // Write it in another process: a process forked meanwhile would inherit the open file, which then
+        // cannot be executed.
         let file = folder.join(name);
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", "printf %s \"$1\" >\"$0\""]).arg(&file).arg(text);
@@ -189,7 +189,7 @@ pub(crate) mod tests {
         std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// A cluster that does not answer.
+    /// An unreachable cluster.
     pub(crate) fn executor(data: &Path, path: &str, leads: &[&str]) -> Arc<SlurmExecutor> {
         let become_account = leads.iter().map(|word| (*word).to_owned()).collect();
         let calls = SlurmCalls { become_account, conf: None, path: path.into(), slurmrestd: None, every: 1 };
@@ -208,7 +208,7 @@ pub(crate) mod tests {
         SlurmExecutor::new(config, Arc::new(Stopped))
     }
 
-    /// An attempt that a server has noted.
+    /// An attempt that a server has recorded.
     pub(crate) fn noted(data: &Path) -> (AttemptKey, Record, Arc<LocalJob>) {
         let key = AttemptKey { run: RunId::new(Timestamp(0), 1), task: "t".into(), instance: 0, n: 1 };
         let job = LocalJob {

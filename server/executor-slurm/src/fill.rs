@@ -1,4 +1,4 @@
-//! Filling in what only the nodes know: every token in the texts of a job's processes.
+//! Fills in values that only the nodes know: replaces the tokens in a job's processes.
 
 use cubeloom_domain::lowered::LocalJob;
 use cubeloom_domain::slurm::tokens;
@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use crate::places::Places;
 
-/// The job with its tokens filled in, as one worker sees it: `cards` are those that Slurm gave to it, `image` is where its
-/// image is.
+/// The job from the view of one worker, with its tokens replaced. `cards` are the GPUs that Slurm allocated
+/// to it; `image` is the path of its image.
 ///
 /// # Errors
-/// A sentence's end: what would stand there does not fit.
+/// The end of a sentence: a replacement does not fit.
 pub(crate) fn fill(job: &LocalJob, places: &Places, cards: &str, image: &str) -> Result<LocalJob, String> {
     if places.len() != job.workers.len() {
         return Err(format!("it has {} workers, and places for {}", job.workers.len(), places.len()));
@@ -30,7 +30,7 @@ pub(crate) fn fill(job: &LocalJob, places: &Places, cards: &str, image: &str) ->
     serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
-/// Replaces in texts, not in names.
+/// Replaces in values, not in keys.
 fn replace(value: &mut Value, words: &[(String, String)]) {
     match value {
         Value::String(text) if text.contains("@cubeloom-") => {

@@ -1,4 +1,4 @@
-//! What the server itself notes of attempts, in its own data folder: a server that knows nothing but a key can find them.
+//! The server's own records of attempts, in its data folder: a server that knows only a key can find them.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -13,34 +13,35 @@ use cubeloom_workers::logs;
 use cubeloom_workers::place::{Guard, Place};
 use serde::{Deserialize, Serialize};
 
-/// The note's name in the attempt's folder.
+/// The record's file in the attempt's folder.
 const RECORD: &str = "slurm.json";
-/// That of its processes.
+/// The file with its processes.
 const JOB: &str = "slurm-job.json";
 
-/// What is noted of an attempt before anything of it is submitted.
+/// The record of an attempt, written before any part of it is submitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its folder on the file system that all nodes share.
+    /// Its folder on the shared file system.
     pub folder: PathBuf,
-    /// The folder above, an administrator's: below, nothing is trusted.
+    /// The administrator's folder above it: nothing below is trusted.
     pub top: PathBuf,
     /// The account that it runs as.
     pub account: String,
-    /// The account's uid: other files are not read.
+    /// The account's uid: files of other users are not read.
     pub uid: u32,
     /// The program that writes there as that account.
     pub program: String,
-    /// The ids that Slurm has given to its jobs.
+    /// Slurm's ids of its jobs.
     #[serde(default)]
     pub ids: Vec<String>,
 }
 
 impl Record {
-    /// The attempt's folder, as it may be read. Blocking.
+    /// The attempt's folder, guarded for reading. Blocking.
     ///
     /// # Errors
-    /// The folder above cannot be opened: what is below is not known, and nothing is over for that.
+    /// The parent folder cannot be opened: the content is unknown, which does not mean that the attempt is
+    /// over.
     pub fn place(&self) -> io::Result<Place> {
         let why = |error| io::Error::other(format!("{} cannot be opened: {error}", self.top.display()));
         let guard = Guard::new(&self.top, Some(self.uid)).map_err(why)?;
@@ -48,7 +49,6 @@ impl Record {
     }
 }
 
-/// Where the notes lie.
 #[derive(Clone, Debug)]
 pub struct Folders {
     runs: PathBuf,
@@ -64,10 +64,8 @@ impl Folders {
         self.runs.join(key.run.as_str()).join(format!("{}.{}.{}", key.task, key.instance, key.n))
     }
 
-    /// Notes what is about to be submitted, and its processes first: whoever finds the note finds them.
-    ///
-    /// # Errors
-    /// It cannot be written.
+    /// Records what is about to be submitted, with its processes first: a reader that finds the record also
+    /// finds them.
     pub fn note(&self, key: &AttemptKey, record: &Record, job: &LocalJob) -> io::Result<()> {
         let folder = self.attempt(key);
         own::create_dir_all(&folder)?;
@@ -75,45 +73,39 @@ impl Folders {
         put(&folder, RECORD, record)
     }
 
-    /// Notes what Slurm calls it. A server that is killed before finds it by its name.
-    ///
-    /// # Errors
-    /// It cannot be written.
+    /// Records Slurm's job ids. If the server is killed before, the next one finds the jobs by name.
     pub fn note_ids(&self, key: &AttemptKey, record: &Record) -> io::Result<()> {
         put(&self.attempt(key), RECORD, record)
     }
 
-    /// The processes that were noted. What lies in the attempt's own folder is its account's to change.
+    /// The recorded processes. The copy in the attempt's own folder can be changed by its account.
     pub fn job(&self, key: &AttemptKey) -> Option<LocalJob> {
         serde_json::from_slice(&own::read(self.attempt(key).join(JOB)).ok()?).ok()
     }
 
-    /// The names of the workers that were noted.
+    /// The names of the recorded workers.
     pub fn workers(&self, key: &AttemptKey) -> Vec<WorkerName> {
         self.job(key).map_or_else(Vec::new, |job| job.workers.into_iter().map(|worker| worker.name).collect())
     }
 
-    /// When they were noted: nothing of the attempt is older.
+    /// When they were recorded: nothing of the attempt is older.
     pub fn noted(&self, key: &AttemptKey) -> Option<Timestamp> {
         logs::changed(self.attempt(key).join(JOB).as_path()).ok().flatten()
     }
 
-    /// What was noted.
+    /// The record of an attempt.
     pub fn record(&self, key: &AttemptKey) -> Option<Record> {
         serde_json::from_slice(&own::read(self.attempt(key).join(RECORD)).ok()?).ok()
     }
 
-    /// Notes a wish to stop: the next server knows it, too.
-    ///
-    /// # Errors
-    /// It cannot be written.
+    /// Records a stop request for the next server.
     pub fn note_stop(&self, key: &AttemptKey, wish: StopWish) -> io::Result<()> {
         let folder = self.attempt(key);
         own::create_dir_all(&folder)?;
         afar::stop(&folder, wish)
     }
 
-    /// The wish that was noted.
+    /// The recorded stop request.
     pub fn stop(&self, key: &AttemptKey) -> Option<StopWish> {
         afar::wish(&self.attempt(key))
     }
@@ -126,7 +118,7 @@ fn put(folder: &Path, name: &str, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut text, value)?;
     text.flush()?;
     drop(text);
-    // After a power cut there must be no doubt whether something was submitted.
+    // After a power failure, there must be no doubt whether something was submitted.
     file.sync_all()?;
     own::rename(aside, folder.join(name))
 }

@@ -1,5 +1,5 @@
-//! Accounts whose queue in Slurm is full (`MaxSubmitJobs`): of an account's attempts that wait to be taken, one asks for all.
-//! Each for itself they would be tens of submissions a second that Slurm refuses.
+//! Accounts whose queue in Slurm is full (`MaxSubmitJobs`): of an account's waiting attempts, one retries on
+//! behalf of all. Otherwise Slurm would refuse tens of submissions a second.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,37 +7,38 @@ use std::time::{Duration, Instant};
 
 use crate::submit::PAUSE;
 
-/// Parts of what Slurm says of a job for which an account's queue has no room: by `sbatch` the name of the limit
-/// (`AssocMaxSubmitJobLimit`), over slurmrestd its sentence. That is a plain no, there is no job.
+/// Parts of Slurm's message about a full queue: from `sbatch` the name of the limit
+/// (`AssocMaxSubmitJobLimit`), from slurmrestd a sentence. It is a definite refusal: there is no job.
 const WORDS: [&str; 2] = ["SubmitJob", "job submit limit"];
 
-/// So long after the last refusal an account's attempts ask beside each other again.
+/// Time after the last refusal at which an account's attempts submit independently again.
 const OVER: Duration = PAUSE.saturating_mul(5);
 
-/// Whether Slurm says that an account has as many jobs as it may.
+/// Whether the message says that an account's queue is full.
 pub fn is_full(said: &str) -> bool {
     WORDS.iter().any(|part| said.contains(part))
 }
 
-/// What was heard of an account's queue.
+/// State of an account's queue.
 struct Heard {
-    /// Slurm's words.
+    /// Slurm's message.
     why: String,
-    /// When it was said last.
+    /// Time of the last refusal.
     at: Instant,
-    /// When the next attempt may ask.
+    /// When the next attempt may retry.
     next: Instant,
 }
 
-/// The queues that were full a moment ago, by account.
+/// Recently full queues, by account.
 #[derive(Default)]
 pub struct FullQueues(Mutex<HashMap<String, Heard>>);
 
 impl FullQueues {
-    /// Whether an attempt may ask now. Another one asks no earlier than this one has heard, or after a pause.
+    /// Checks whether an attempt may submit now. Another one may only after this one's response, or after a
+    /// pause.
     ///
     /// # Errors
-    /// What Slurm said to another attempt of the account a moment ago.
+    /// Slurm's recent refusal of another attempt of the account.
     pub fn may_ask(&self, account: &str, now: Instant) -> Result<(), String> {
         self.with(|heard| match heard.get_mut(account) {
             Some(queue) if now < queue.next => Err(queue.why.clone()),
@@ -49,13 +50,13 @@ impl FullQueues {
         })
     }
 
-    /// Slurm has refused a job as the queue is full.
+    /// Records that Slurm refused a job because the queue is full.
     pub fn refused(&self, account: &str, why: &str, now: Instant) {
         let queue = Heard { why: why.to_owned(), at: now, next: now + PAUSE };
         self.with(|heard| heard.insert(account.to_owned(), queue));
     }
 
-    /// Slurm has taken a job: the next may ask at once.
+    /// Records that Slurm accepted a job: the next attempt may submit at once.
     pub fn took(&self, account: &str, now: Instant) {
         self.with(|heard| {
             let Some(queue) = heard.get_mut(account) else { return };

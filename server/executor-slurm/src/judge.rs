@@ -1,4 +1,4 @@
-//! What Slurm's own word adds to what the workers have written down. Pure.
+//! Combines Slurm's information with the workers' records. Pure.
 
 use cubeloom_domain::executor::Ended;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
@@ -6,8 +6,9 @@ use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use crate::commands::is_away;
 use crate::seen::{Fate, SeenJob, State};
 
-/// How an attempt's jobs ended, once all have: the more telling end of several, of which all but one found the attempt begun.
-/// Those whose processes are being ended count as ended where all workers have said how they ended.
+/// How an attempt's jobs ended, once all have. If there are several, the most informative end counts: all but
+/// one found that the attempt had begun. Jobs that are completing count as ended if all workers have recorded
+/// their ends.
 pub fn fate(jobs: &[SeenJob], all_said: bool) -> Option<Fate> {
     let of = |job: &SeenJob| match job.state {
         State::Completing if all_said => Some(Fate::Unknown),
@@ -22,16 +23,16 @@ pub fn is_open(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Lost)
 }
 
-/// How lines of the commands begin that a script calls; `scontrol` says by the second what it could not load.
+/// Line prefixes of the commands in a script; `scontrol` uses the second one for what it could not load.
 const SPEAKERS: [&str; 3] = ["srun: ", "slurm_load_node error: ", "scontrol: "];
 
-/// Whether one of the commands that a script calls says that the cluster does not answer.
+/// Whether a command of the script says that the cluster is unreachable.
 fn is_unanswered(line: &str) -> bool {
     SPEAKERS.iter().any(|speaker| line.starts_with(speaker)) && is_away(line)
 }
 
-/// Says what Slurm knows where the workers' records leave open why the job ended. `log` are the last lines of the script. A
-/// program that Slurm stops may well end in order: it has not done its work for all that.
+/// Adds Slurm's information if the workers' records leave open why the job ended. `log` is the end of the
+/// script's log. A program that Slurm stops may exit with success, but has not done its work.
 pub fn explain(ended: &mut Ended, fate: Fate, jobs: &[SeenJob], log: Vec<String>) {
     let stopped = matches!(
         fate,
@@ -52,10 +53,10 @@ pub fn explain(ended: &mut Ended, fate: Fate, jobs: &[SeenJob], log: Vec<String>
             Failure::new(FailureKind::OutOfMemory, "Slurm ended it as it used more memory than it had")
         }
         Fate::Preempted => Failure::new(FailureKind::Preempted, "Slurm needed its place for another job"),
-        // Whoever did that does not want it tried again at once, as what is lost is.
+        // A user who cancels a job does not want a retry at once, which a lost one would get.
         Fate::Cancelled => Failure::new(FailureKind::Signal, "somebody cancelled it on the cluster"),
         Fate::Failed if ended.started_at.is_none() => {
-            // That is no fault of the job's: it is tried again, as what is lost is.
+            // This is not the job's fault: it is retried like a lost one.
             let away = log.iter().find(|line| is_unanswered(line)).map(|line| {
                 Failure::new(FailureKind::Lost, format!("Slurm did not answer its script: {line}"))
             });
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_script_that_slurm_did_not_answer_is_lost_and_no_fault_of_the_job() {
-        // The words of 22.05 where munge is away.
+        // The message of 22.05 when munge is unavailable.
         let said = [
             "scontrol: error: slurm_send_node_msg: auth_g_create: REQUEST_NODE_INFO has authentication error",
             "srun: error: Unable to confirm allocation for job 9: Protocol authentication error",
@@ -152,7 +153,7 @@ mod tests {
         assert_eq!(failure.kind, FailureKind::Lost);
         assert_eq!(failure.message, format!("Slurm did not answer its script: {}", said[1]));
         assert_eq!(failure.last_lines, said);
-        // scontrol, whose exit the script does not see, names the second only.
+        // The script does not see scontrol's exit code, so only the second message is available.
         let said =
             ["slurm_load_node error: Socket timed out on send/recv operation", "no `0 NODE ADDRESS PORT`"];
         let mut ended = lost(FailureKind::Lost);

@@ -1,4 +1,4 @@
-//! Nodes to which no job goes: those that are set aside, and the spares of node groups.
+//! Nodes that get no jobs: cordoned ones, and standby nodes of node groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,28 +7,28 @@ use cubeloom_domain::spares::{Member, spares};
 
 use crate::nodes::{self, SeenNode};
 
-/// What is known of them.
+/// State of these nodes.
 #[derive(Default)]
 pub struct KeptOff {
     aside: BTreeSet<String>,
-    /// All nodes that Slurm has, as it said last.
+    /// All nodes of Slurm, as last listed.
     members: Vec<Member>,
     spares: Vec<String>,
-    /// Nodes on which jobs are, or may have come.
+    /// Nodes that have jobs, or may have got some.
     used: BTreeSet<String>,
 }
 
 impl KeptOff {
-    /// These are set aside from now on: spares take their places.
+    /// Replaces the set of cordoned nodes: standby nodes take their place.
     pub fn set_aside(&mut self, nodes: BTreeSet<String>, facts: &SlurmFacts) {
         self.aside = nodes;
         self.choose(facts);
     }
 
-    /// Slurm has these nodes now.
+    /// Records the nodes that Slurm has now.
     pub fn saw(&mut self, seen: &[SeenNode], facts: &SlurmFacts) {
         if self.members.is_empty() {
-            // Which were spares of an earlier server nobody has noted: those that are empty are.
+            // An earlier server's standby nodes are not recorded: assume the empty ones.
             self.used = nodes::busy(seen);
             self.aside.extend(facts.aside_nodes.iter().cloned());
         }
@@ -49,13 +49,13 @@ impl KeptOff {
         self.used = works.map(|member| member.name).collect();
     }
 
-    /// Those that are set aside, of the nodes that Slurm has: it takes no job that excludes another.
+    /// Cordoned nodes, limited to those that Slurm has: it rejects a job that excludes an unknown one.
     pub fn aside(&self) -> Vec<String> {
         let is_there = |name: &&String| self.members.iter().any(|member| member.name == **name);
         self.aside.iter().filter(is_there).cloned().collect()
     }
 
-    /// Those that are kept free to take the place of others.
+    /// Standby nodes.
     pub fn spares(&self) -> &[String] {
         &self.spares
     }
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(kept.spares(), ["n4"]);
         kept.saw(&seen(["MIXED", "DRAIN", "MIXED", "IDLE"]), &facts);
         assert!(kept.spares().is_empty());
-        // It is the spare when it is well again, as it is empty.
+        // Once healthy again it becomes the standby node, because it is empty.
         kept.saw(&seen(["MIXED", "IDLE", "MIXED", "MIXED"]), &facts);
         assert_eq!(kept.spares(), ["n2"]);
         kept.set_aside(["n1".to_owned(), "gone".to_owned()].into(), &facts);

@@ -1,8 +1,10 @@
-//! Jobs on a Slurm cluster: what lies ready in an attempt's folder before its script is submitted ([`submission`]), what the
-//! script starts on the nodes ([`enter`]), and the adapter of a server ([`SlurmExecutor`]).
+//! The Slurm executor. It has three parts:
+//! - the files in an attempt's folder before its script is submitted ([`submission`])
+//! - the node program that the script starts ([`enter`])
+//! - the server's adapter ([`SlurmExecutor`])
 //!
-//! A worker's folder is written by the same shim as on this machine, so that whoever reads one can read the other. The server
-//! only reads there; what is to be written is written as the person's account, by the same program.
+//! The same shim as on the local machine writes a worker's folder, so the same code can read both. The server
+//! only reads there; writes happen as the user's account, by the same program.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make the files that they look at"))]
 
@@ -47,22 +49,25 @@ pub use error::SlurmError;
 pub use executor::SlurmExecutor;
 pub use nodes::KIND;
 
-/// The word on the command line by which the program becomes one worker: `__slurm-worker FOLDER FIRST_RANK`.
+/// Command line argument that makes the program one worker: `__slurm-worker FOLDER FIRST_RANK`.
 pub const WORKER_ARG: &str = "__slurm-worker";
-/// The word by which it says how an attempt ended: `__slurm-verdict FOLDER`.
+/// The argument to report how an attempt ended: `__slurm-verdict FOLDER`.
 pub const VERDICT_ARG: &str = "__slurm-verdict";
 
-/// The word by which it makes, as a person's account, all that a job's script needs: `__slurm-write`, the job on standard input.
+/// The argument to create, as a user's account, everything that a job's script needs: `__slurm-write`, with
+/// the job on standard input.
 pub const WRITE_ARG: &str = "__slurm-write";
-/// The word by which it leaves a wish to stop as that account: `__slurm-stop`, folders and wishes on standard input.
+/// The argument to write stop requests as that account: `__slurm-stop`, with folders and requests on standard
+/// input.
 pub const STOP_ARG: &str = "__slurm-stop";
-/// The word by which it removes what only a job that runs may have: `__slurm-clean`, folders on standard input.
+/// The argument to remove secrets that only a running job may have: `__slurm-clean`, with folders on standard
+/// input.
 pub const CLEAN_ARG: &str = "__slurm-clean";
 
-/// The exit code of what could not begin.
+/// Exit code when the program could not begin.
 const CODE_REFUSED: i32 = 70;
 
-/// Does what the script of a job wants of this program; `None` when the word is none of its. `variable` reads the
+/// Runs a subcommand for a job's script; `None` if the argument is none of them. `variable` reads the
 /// environment. Returns the exit code.
 pub fn enter(
     word: &str,
@@ -85,7 +90,7 @@ pub fn enter(
     }))
 }
 
-/// Says something in the job's log.
+/// Prints a message to the job's log.
 fn say(sentence: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "cubeloom: {sentence}");

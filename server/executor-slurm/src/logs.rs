@@ -1,4 +1,4 @@
-//! What workers wrote: read from the file system that all nodes share, by whichever server.
+//! Workers' output: any server reads it from the shared file system.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use cubeloom_workers::place::Place;
 
 use crate::executor::SlurmExecutor;
 
-/// Does what blocks on a thread for that.
+/// Runs blocking work on another thread.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
@@ -20,7 +20,7 @@ pub async fn blocking<T: Send + 'static>(
 }
 
 impl SlurmExecutor {
-    /// Reads an attempt's folder where it is known.
+    /// Reads an attempt's folder, if it is known.
     async fn reading<T: Default + Send + 'static>(
         &self,
         key: &AttemptKey,

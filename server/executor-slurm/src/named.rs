@@ -1,17 +1,17 @@
-//! What a cluster's settings name that none of its nodes has. Pure: what Slurm says of its nodes to findings.
+//! Settings of a cluster that name things which no node has. Pure: turns Slurm's nodes into findings.
 
 use cubeloom_domain::clusters::{Finding, Subject};
 use cubeloom_domain::slurm::{SlurmCards, SlurmFacts, SlurmNodeGroup};
 
 use crate::nodes::{SeenNode, resources};
 
-/// A setting that does not hold: its field, and why.
+/// A wrong setting: its field, and the reason.
 pub fn wrong(field: impl Into<String>, why: impl Into<String>) -> Finding {
     Finding { subject: Subject::Setting, name: field.into(), found: false, detail: Some(why.into()) }
 }
 
-/// The partitions, features, types of cards and generic resources that the settings name, and no node has. Nodes that take no jobs
-/// now have theirs, too.
+/// Partitions, features, GPU types and generic resources in the settings that no node has. Nodes that
+/// currently accept no jobs count, too.
 pub fn absent(seen: &[SeenNode], facts: &SlurmFacts) -> Vec<Finding> {
     let partition = facts.partition.iter().filter(|name| !seen.iter().any(|node| is_in(node, Some(*name))));
     let partition = partition.map(|name| wrong("facts.partition", no_partition(name)));
@@ -49,7 +49,7 @@ fn of_group(seen: &[SeenNode], facts: &SlurmFacts, name: &str, group: &SlurmNode
     let partition = group.partition.as_ref().or(facts.partition.as_ref());
     let there: Vec<&SeenNode> = seen.iter().filter(|node| is_in(node, partition)).collect();
     if there.is_empty() {
-        // That of all jobs is told as such.
+        // The partition for all jobs is reported separately.
         let own = group.partition.iter();
         return own.map(|partition| wrong(field("partition"), no_partition(partition))).collect();
     }
@@ -67,7 +67,7 @@ fn of_group(seen: &[SeenNode], facts: &SlurmFacts, name: &str, group: &SlurmNode
     found
 }
 
-/// What is wrong with how cards are asked for.
+/// What is wrong with the settings for requesting GPUs.
 fn of_cards(seen: &[SeenNode], cards: &SlurmCards) -> Vec<Finding> {
     let mut types: Vec<&str> = seen
         .iter()
@@ -115,7 +115,7 @@ mod tests {
         (name.to_owned(), SlurmNodeGroup { partition, features, ..SlurmNodeGroup::default() })
     }
 
-    /// What is told: each field, and why.
+    /// The findings: each field, and the reason.
     fn told(facts: &SlurmFacts) -> Vec<(String, String)> {
         let found = absent(&lines(NODES), facts);
         assert!(found.iter().all(|one| one.subject == Subject::Setting && !one.found), "{found:?}");

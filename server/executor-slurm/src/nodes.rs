@@ -1,4 +1,4 @@
-//! What the nodes have. Pure: what Slurm says to values.
+//! Resources of the nodes. Pure: turns Slurm's output into values.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,37 +10,34 @@ use cubeloom_domain::{Bytes, Cpu};
 /// The kind of these clusters.
 pub const KIND: &str = "slurm";
 
-/// The word for a node that does not respond, which `scontrol` says by a star.
+/// The state of a node that does not respond, which `scontrol` shows as a star.
 const NOT_RESPONDING: &str = "NOT_RESPONDING";
 
-/// States in which a node takes no jobs now.
+/// States in which a node accepts no jobs.
 const OUT: [&str; 10] =
     ["DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "UNKNOWN", "FUTURE", NOT_RESPONDING];
 
 /// States in which a node has jobs.
 const BUSY: [&str; 3] = ["ALLOCATED", "MIXED", "COMPLETING"];
 
-/// One node, as Slurm says it.
+/// A node, as Slurm reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenNode {
-    /// Name.
     pub name: String,
-    /// All words of its state, in capitals: `IDLE`, `DRAIN`.
+    /// All parts of its state, in capitals: `IDLE`, `DRAIN`.
     pub states: Vec<String>,
-    /// The processors that jobs may have.
+    /// CPUs available to jobs.
     pub cpus: u64,
-    /// The memory that jobs may have, in MiB.
+    /// Memory available to jobs, in MiB.
     pub memory: u64,
     /// Its generic resources: `gpu:a100:2,shard:16`.
     pub gres: String,
-    /// The partitions that it is in.
     pub partitions: Vec<String>,
-    /// Its features.
     pub features: Vec<String>,
 }
 
-/// What is there, by the nodes and by what an administrator says. Nodes that take no jobs are none; neither is what several jobs
-/// cannot tell apart: shards of cards, which are asked for by their number.
+/// The cluster's facts, from the nodes and the configuration. Leaves out nodes that accept no jobs. Also
+/// leaves out resources without identity: GPU shards, which are requested by number.
 pub fn read(seen: Vec<SeenNode>, name: &str, facts: &SlurmFacts) -> Facts {
     Facts {
         cluster: name.to_owned(),
@@ -52,7 +49,7 @@ pub fn read(seen: Vec<SeenNode>, name: &str, facts: &SlurmFacts) -> Facts {
     }
 }
 
-/// All nodes, as far as spares are concerned.
+/// All nodes, for the choice of standby nodes.
 pub fn members(seen: &[SeenNode], facts: &SlurmFacts) -> Vec<Member> {
     let member = |node: &SeenNode| Member {
         name: node.name.clone(),
@@ -62,7 +59,7 @@ pub fn members(seen: &[SeenNode], facts: &SlurmFacts) -> Vec<Member> {
     seen.iter().map(member).collect()
 }
 
-/// The nodes that have jobs.
+/// Nodes with jobs.
 pub fn busy(seen: &[SeenNode]) -> BTreeSet<String> {
     seen.iter().filter(|node| has_state(node, &BUSY)).map(|node| node.name.clone()).collect()
 }
@@ -71,7 +68,7 @@ fn has_state(node: &SeenNode, words: &[&str]) -> bool {
     node.states.iter().any(|state| words.contains(&state.as_str()))
 }
 
-/// The groups that a node is of.
+/// The node groups of a node.
 fn groups(node: &SeenNode, facts: &SlurmFacts) -> Vec<String> {
     let is_of = |(_, group): &(&String, &cubeloom_domain::slurm::SlurmNodeGroup)| {
         let partition = group.partition.as_ref().or(facts.partition.as_ref());
@@ -95,13 +92,13 @@ fn here(node: SeenNode, facts: &SlurmFacts) -> Option<NodeFacts> {
     })
 }
 
-/// Reads the lines of `scontrol --oneliner show nodes`.
+/// Parses the lines of `scontrol --oneliner show nodes`.
 pub fn lines(text: &str) -> Vec<SeenNode> {
     text.lines().filter_map(line).collect()
 }
 
 fn line(line: &str) -> Option<SeenNode> {
-    // The few values that hold spaces (`OS`, `Reason`) are none of those that are read.
+    // The few values with spaces (`OS`, `Reason`) are not read.
     let fields: HashMap<&str, &str> =
         line.split_whitespace().filter_map(|word| word.split_once('=')).collect();
     let text = |field: &str| fields.get(field).copied().unwrap_or_default();
@@ -123,7 +120,7 @@ fn line(line: &str) -> Option<SeenNode> {
     })
 }
 
-/// The cards of `gpu:a100:2(S:0-1),gpu:h100:2,shard:16`. Slurm knows no more of them than their type.
+/// The GPUs of `gpu:a100:2(S:0-1),gpu:h100:2,shard:16`. Slurm only knows their type.
 fn cards(node: &str, gres: &str) -> Vec<GpuFacts> {
     let mut found = Vec::new();
     for (_, kind, count) in resources(gres).filter(|(name, ..)| *name == "gpu") {
@@ -139,7 +136,7 @@ fn cards(node: &str, gres: &str) -> Vec<GpuFacts> {
     found
 }
 
-/// Generic resources, each with its type, where it has one, and how much there is of it.
+/// Generic resources, each with its type, if any, and its amount.
 pub fn resources(gres: &str) -> impl Iterator<Item = (&str, Option<&str>, &str)> {
     gres.split(',').filter_map(|one| {
         let plain = one.split('(').next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What people are told of an attempt's jobs: by which ids Slurm knows them, also when they have ended, where they run, and why
-//! they wait, in Slurm's own words.
+//! Notices to users about an attempt's jobs: their Slurm ids, even after the end, their nodes, and the
+//! pending reasons, in Slurm's own words.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::cluster::Cluster;
 use crate::logs::blocking;
 use crate::seen::{SeenJob, State};
 
-/// What there is to tell now.
+/// The current notices.
 pub async fn of(cluster: &Arc<Cluster>, key: &AttemptKey) -> Vec<Notice> {
     let now = cluster.clock.now();
     let (folders, wanted) = (cluster.folders.clone(), key.clone());
@@ -32,7 +32,7 @@ pub async fn of(cluster: &Arc<Cluster>, key: &AttemptKey) -> Vec<Notice> {
     submitted.chain(listed).chain(waits).collect()
 }
 
-/// The id that Slurm gave; it stays known when Slurm itself has forgotten the job.
+/// The id that Slurm assigned; it stays known after Slurm has forgotten the job.
 fn submitted(id: &str, at: Timestamp) -> Notice {
     Notice {
         at,
@@ -43,7 +43,7 @@ fn submitted(id: &str, at: Timestamp) -> Notice {
     }
 }
 
-/// What `squeue` says of a job that has not ended.
+/// `squeue`'s information about a job that has not ended.
 fn listed(job: SeenJob, now: Timestamp) -> Option<Notice> {
     let (warning, reason, message) = match job.state {
         State::Waiting => match stuck(&job.reason) {
@@ -56,8 +56,9 @@ fn listed(job: SeenJob, now: Timestamp) -> Option<Notice> {
     Some(Notice { at: now, of: of_job(&job.id), warning, reason, message })
 }
 
-/// What keeps a job that time alone does not let start, of the reasons in `squeue`'s manual (JOB REASON CODES): Slurm takes such a job
-/// unless it is told otherwise (`EnforcePartLimits`), and it would wait for ever without a word.
+/// What blocks a job for good, from the reasons in `squeue`'s manual (JOB REASON CODES). Slurm accepts such a
+/// job unless configured otherwise (`EnforcePartLimits`), and it would be pending forever without an
+/// explanation.
 fn stuck(reason: &str) -> Option<&'static str> {
     let of_one_job = reason.contains("PerJob") && (reason.starts_with("Assoc") || reason.starts_with("QOS"));
     Some(match reason {

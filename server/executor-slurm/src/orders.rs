@@ -1,5 +1,5 @@
-//! What is to be done as people's accounts for attempts that stop: many stop at once, so all that is wanted of an account is one
-//! call.
+//! Batched work as users' accounts for attempts that stop: many stop at once, so all work of an account is
+//! one call.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,33 +14,32 @@ use crate::commands::Trouble;
 use crate::folders::Record;
 use crate::{CLEAN_ARG, STOP_ARG};
 
-/// How much one call does at most: a line of words has an end, and others wait.
+/// Maximum batch size of a call: command lines are limited, and others wait.
 const MOST: usize = 256;
 
-/// What is wanted for one attempt.
+/// The work for one attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
-    /// Its workers are to find a wish to stop.
+    /// Write a stop request for its workers.
     Tell(StopWish),
-    /// Secrets of a script that never began are to go.
+    /// Remove secrets of a script that never began.
     Clean,
-    /// Slurm is to end jobs, by ids or by `--name=`; by force.
+    /// Cancel jobs, by ids or by `--name=`.
     Cancel {
-        /// Which.
         jobs: Vec<String>,
-        /// Whether at once.
+        /// Whether with KILL at once.
         kill: bool,
     },
 }
 
-/// One folder of an account's, in what the program reads.
+/// One folder of an account, in the program's input.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Errand {
-    /// An administrator's folder above.
+    /// The administrator's folder above.
     pub top: std::path::PathBuf,
-    /// The attempt's.
+    /// The attempt's folder.
     pub folder: std::path::PathBuf,
-    /// The wish, where one is to be left.
+    /// The stop request to write, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wish: Option<StopWish>,
 }
@@ -51,20 +50,19 @@ struct Order {
     done: oneshot::Sender<Result<(), Trouble>>,
 }
 
-/// All that is wanted.
+/// The queue of work.
 pub struct Orders {
     sender: UnboundedSender<Order>,
     receiver: Mutex<UnboundedReceiver<Order>>,
 }
 
 impl Orders {
-    /// Nothing is wanted yet.
     pub fn new() -> Self {
         let (sender, receiver) = unbounded_channel();
         Self { sender, receiver: Mutex::new(receiver) }
     }
 
-    /// Wants something, and waits until it is done.
+    /// Queues work, and waits until it is done.
     pub async fn give(&self, record: &Record, what: What) -> Result<(), Trouble> {
         let (done, answer) = oneshot::channel();
         let gone = || Trouble::Away("the server is ending".into());
@@ -73,14 +71,14 @@ impl Orders {
     }
 }
 
-/// Which orders are done in one call: an account, its program, and the kind of work.
+/// What is batched into one call: an account, its program, and the kind of work.
 type Kind = (String, String, u8);
 
 fn kind(order: &Order) -> Kind {
     let work = match &order.what {
         What::Tell(_) => 0,
         What::Clean => 1,
-        // Filters of one call must all hold: names are not ids.
+        // Filters of one call must all match: do not mix names with ids.
         What::Cancel { jobs, kill } => {
             2 + u8::from(*kill) + 2 * u8::from(jobs.iter().any(|job| job.starts_with('-')))
         }
@@ -88,13 +86,13 @@ fn kind(order: &Order) -> Kind {
     (order.record.account.clone(), order.record.program.clone(), work)
 }
 
-/// Does what is wanted, until the cluster is no more.
+/// Processes the queue until the cluster is dropped.
 pub async fn keep(cluster: Arc<Cluster>) {
     let mut receiver = cluster.orders.receiver.lock().await;
     let mut some = Vec::new();
     while let Some(first) = receiver.recv().await {
         some.push(first);
-        // While all calls are taken, what is wanted comes together here.
+        // While all permits are taken, more work accumulates here.
         drop(cluster.stops.acquire().await);
         while some.len() < MOST
             && let Ok(order) = receiver.try_recv()
@@ -106,14 +104,14 @@ pub async fn keep(cluster: Arc<Cluster>) {
             groups.entry(kind(&order)).or_default().push(order);
         }
         for (_, orders) in groups {
-            // What came meanwhile need not wait for a call that does not come back.
+            // Later work must not wait for a call that hangs.
             let cluster = Arc::clone(&cluster);
             let end = cluster.end.clone();
             tokio::spawn(end.run_until_cancelled_owned(async move {
                 let _call = cluster.stops.acquire().await;
                 let done = each(&cluster, &orders).await;
                 for (order, done) in orders.into_iter().zip(done) {
-                    // Who wanted it may wait no more.
+                    // The requester may be gone.
                     let _ = order.done.send(done);
                 }
             }));
@@ -121,7 +119,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
     }
 }
 
-/// What became of each of the orders of one kind. Where secrets stay, it is to be known whose: a group that was refused is done
+/// The results of orders of one kind. If secrets stay, it must be known whose: a refused batch is repeated
 /// one by one.
 async fn each(cluster: &Cluster, orders: &[Order]) -> Vec<Result<(), Trouble>> {
     let done = all(cluster, orders).await;
@@ -136,7 +134,7 @@ async fn each(cluster: &Cluster, orders: &[Order]) -> Vec<Result<(), Trouble>> {
     one_by_one
 }
 
-/// Orders of one kind.
+/// Runs orders of one kind in one call.
 async fn all(cluster: &Cluster, orders: &[Order]) -> Result<(), Trouble> {
     let Some(Order { record, what, .. }) = orders.first() else { return Ok(()) };
     let word = match what {

@@ -1,5 +1,6 @@
-//! What the server sends to a person's account on the cluster, which alone may write there: one line of JSON, and behind it
-//! the contents of files, one after the other. `__slurm-write` reads it from standard input.
+//! The job bundle that the server sends to a user's account on the cluster, which alone may write there. It
+//! is one line of JSON, followed by the contents of files, one after the other. `__slurm-write` reads it from
+//! standard input.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
@@ -14,23 +15,23 @@ use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use crate::SlurmError;
 use crate::beneath::{Beneath, beside};
 
-/// More is no first line of a parcel, in bytes.
+/// Maximum length of the first line, in bytes.
 const LONGEST_HEAD: u64 = 256 << 20;
 
-/// The head of a parcel.
+/// The head of a bundle.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
-    /// The administrator's folder, in which the attempt's lies.
+    /// The administrator's folder, which contains the attempt's.
     top: PathBuf,
     job: SlurmJob,
     secrets: BTreeMap<String, String>,
     folders: Vec<Folder>,
 }
 
-/// A folder that is to be there.
+/// A folder to create.
 #[derive(Debug, Serialize, Deserialize)]
 struct Folder {
-    /// The administrator's folder in which it lies.
+    /// The administrator's folder, which contains it.
     top: PathBuf,
     to: PathBuf,
     files: Vec<File>,
@@ -46,24 +47,21 @@ struct File {
 /// A folder of this machine that a job needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needed {
-    /// Where it is here.
+    /// Its path here.
     pub from: PathBuf,
     /// The administrator's folder on the cluster.
     pub top: PathBuf,
-    /// Where it is to be in that.
+    /// Its path in that folder.
     pub to: PathBuf,
 }
 
-/// A parcel that is ready to be sent: of the files only where they are, however many and large.
+/// A bundle ready to send: it contains only the paths of the files, however many and large they are.
 pub struct Packed {
     head: Vec<u8>,
     files: Vec<(PathBuf, u64)>,
 }
 
-/// Packs a job with what it needs. Blocking: it looks at folders.
-///
-/// # Errors
-/// A folder cannot be read.
+/// Packs a job with the folders that it needs. Blocking: it reads folders.
 pub fn pack(
     top: &Path,
     job: &SlurmJob,
@@ -92,7 +90,7 @@ fn walk(
     for entry in own::read_dir(top.join(below))? {
         let entry = entry?;
         let path = below.join(entry.file_name());
-        // Links are followed as they are where a template or a pipeline runs on the server's machine.
+        // Follow symlinks, as when a template or a pipeline runs on the server's machine.
         let found = own::metadata(entry.path())?;
         if found.is_dir() {
             if entry.file_name() != "__pycache__" {
@@ -107,15 +105,15 @@ fn walk(
 }
 
 impl Packed {
-    /// How much it is, in bytes.
+    /// Its size, in bytes.
     pub fn len(&self) -> u64 {
         self.head.len() as u64 + self.files.iter().map(|(_, length)| length).sum::<u64>()
     }
 
-    /// Sends it, piece by piece.
+    /// Sends it in chunks.
     ///
     /// # Errors
-    /// The other side does not take it, or a file has changed meanwhile.
+    /// The other side does not accept it, or a file has changed meanwhile.
     #[expect(clippy::disallowed_methods, reason = "what the server sends lies in folders of its own")]
     pub async fn send(&self, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         to.write_all(&self.head).await?;
@@ -130,11 +128,11 @@ impl Packed {
     }
 }
 
-/// Unpacks a parcel: everything lies ready for the script to be submitted. The same twice is the same as once; where the
-/// script has begun, nothing is changed.
+/// Unpacks a bundle: everything is ready to submit the script. Idempotent; once the script has begun, nothing
+/// is changed.
 ///
 /// # Errors
-/// It is no parcel, or a file cannot be written.
+/// It is not a bundle, or a file cannot be written.
 pub fn unpack(parcel: impl Read) -> Result<(), SlurmError> {
     let mut parcel = BufReader::new(parcel);
     let mut line = Vec::new();
@@ -147,7 +145,7 @@ pub fn unpack(parcel: impl Read) -> Result<(), SlurmError> {
     for folder in &head.folders {
         provide(folder, &mut parcel)?;
     }
-    // Others on the shared file system have no business in it.
+    // No access for other users of the shared file system.
     let folder = Beneath::top(&head.top)?.make(below(&head.top, Path::new(&head.job.folder))?, 0o750)?;
     if folder.has(files::SUBMITTED) {
         return Ok(());
@@ -155,7 +153,7 @@ pub fn unpack(parcel: impl Read) -> Result<(), SlurmError> {
     let text =
         |value| serde_json::to_vec_pretty(value).map_err(|error| SlurmError::form(folder.path(), error));
     if let Some(pulled) = &head.job.pulled {
-        // What another account could put something else into is refused: its image would run as this one.
+        // Refuse folders in which another account could replace entries: its image would run as this one.
         Beneath::top(&head.top)?.make(below(&head.top, Path::new(pulled))?, 0o750)?;
     }
     folder.put(files::JOB, &text(&head.job.job)?[..], 0o640)?;
@@ -176,7 +174,8 @@ fn below<'a>(top: &Path, path: &'a Path) -> Result<&'a Path, SlurmError> {
         .map_err(|_| SlurmError::form(path, format!("it does not lie in {}", top.display())))
 }
 
-/// Makes a folder with its files, unless it is there, of this account: what another made could become another.
+/// Creates a folder with its files, unless it exists and belongs to this account: another account could
+/// change its own.
 fn provide(folder: &Folder, parcel: &mut impl Read) -> Result<(), SlurmError> {
     let path = below(&folder.top, &folder.to)?;
     let name = path.file_name().ok_or_else(|| SlurmError::form(path, "it has no name"))?.to_string_lossy();
@@ -203,7 +202,7 @@ fn provide(folder: &Folder, parcel: &mut impl Read) -> Result<(), SlurmError> {
         }
     }
     if !above.rename(&aside, &name)? {
-        // Another job was faster; its copy is as good.
+        // Another job was faster; its copy is equal.
         above.enter(Path::new(&*name))?;
         let left = above.path().join(&aside);
         own::remove_dir_all(&left).map_err(SlurmError::file(&left))?;
@@ -271,13 +270,13 @@ pub(crate) mod tests {
         let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left.len(), 3, "{left:?}");
         fs::remove_file(folder.join("secrets.json")).unwrap();
-        // A script that has begun keeps what it has, and its secrets stay gone.
+        // A script that has begun keeps its files, and its secrets stay removed.
         fs::create_dir(folder.join("submitted")).unwrap();
         unpack(&parcel[..]).unwrap();
         assert!(!folder.join("secrets.json").exists());
     }
 
-    /// Where another account could put its own image, none is kept.
+    /// Images are not stored where another account could put its own.
     #[tokio::test]
     async fn images_are_kept_where_nobody_else_can_put_one() {
         let top = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Where the workers of a job are: the file that its script writes when Slurm has placed them.
+//! Locations of a job's workers: the file that its script writes once Slurm has placed them.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::SlurmError;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Places(Vec<Place>);
 
-/// Where one worker is.
+/// The location of one worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) address: String,
@@ -19,14 +19,14 @@ pub(crate) struct Place {
 }
 
 impl Places {
-    /// Reads the file of an attempt's folder.
+    /// Reads the file in an attempt's folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, SlurmError> {
         let path = folder.join(files::PLACES);
         let text = own::read_to_string(&path).map_err(SlurmError::file(&path))?;
         Self::parse(&text).map_err(|why| SlurmError::form(&path, why))
     }
 
-    /// A line each: rank, node, address, port. The ranks follow each other from 0.
+    /// One line each: rank, node, address, port. The ranks are consecutive from 0.
     fn parse(text: &str) -> Result<Self, String> {
         let line = |(rank, line): (usize, &str)| {
             let wrong = || format!("the line `{line}` is not `{rank} NODE ADDRESS PORT`");
@@ -40,23 +40,23 @@ impl Places {
         text.lines().enumerate().map(line).collect::<Result<_, _>>().map(Self)
     }
 
-    /// That of a worker.
+    /// The location of a worker.
     pub(crate) fn of(&self, rank: u32) -> Option<&Place> {
         self.0.get(rank as usize)
     }
 
-    /// Total number of items.
+    /// The number of workers.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// A port of the job that no worker has; `None` when there are not so many.
+    /// A port of the job beyond those of the workers; `None` if there are not as many.
     pub(crate) fn more_port(&self, at: u32) -> Option<u32> {
         let number = u32::try_from(self.len()).ok()?.checked_add(at).filter(|number| *number < LINK_PORT)?;
         self.0.first().map(|first| u32::from(first.port) + number)
     }
 
-    /// The job's own port: the first worker has the first of the job's.
+    /// The job's own port: the first worker has the first of the job's ports.
     pub(crate) fn link_port(&self) -> Option<u32> {
         self.0.first().map(|first| u32::from(first.port) + LINK_PORT)
     }

@@ -1,62 +1,59 @@
-//! What Slurm says of jobs. Pure: texts to values.
+//! Slurm's job states. Pure: parses texts into values.
 
 use std::collections::{HashMap, HashSet};
 
-/// One job of Slurm's; of a heterogeneous one all components together.
+/// One Slurm job; for a heterogeneous job, all its components together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenJob {
-    /// ID.
     pub id: String,
-    /// Name.
     pub name: String,
-    /// Whose it is.
+    /// Uid of its owner.
     pub uid: u32,
-    /// Description of what it does.
     pub state: State,
-    /// Why it waits, or ended, in Slurm's own word; `None` for no reason.
+    /// Why it is pending, or ended, in Slurm's own word; `None` for no reason.
     pub reason: String,
-    /// Its nodes, as Slurm abbreviates them.
+    /// Its nodes, in Slurm's abbreviated form.
     pub nodes: String,
 }
 
-/// What a job does.
+/// State of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It waits.
+    /// Pending.
     Waiting,
-    /// It runs, or does something that is not known here and is no end.
+    /// Running, or in an unknown state that is not an end.
     Runs,
     /// Its processes are being ended.
     Completing,
-    /// It has ended.
+    /// Ended.
     Over(Fate),
 }
 
-/// How a job ended for Slurm.
+/// How a job ended, from Slurm's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Its script ended well.
+    /// Its script succeeded.
     Completed,
-    /// Its script ended otherwise.
+    /// Its script failed.
     Failed,
-    /// Somebody cancelled it.
+    /// It was cancelled.
     Cancelled,
-    /// Its time was up.
+    /// Its time limit expired.
     TimedOut,
-    /// It used more memory than it had.
+    /// It was OOM killed.
     OutOfMemory,
-    /// A node of it failed.
+    /// One of its nodes failed.
     NodeFailed,
-    /// A node of it could not be booted.
+    /// One of its nodes could not boot.
     BootFailed,
-    /// Another job needed its place.
+    /// It was preempted.
     Preempted,
-    /// Slurm does not say.
+    /// Slurm does not report it.
     Unknown,
 }
 
 impl State {
-    /// By Slurm's word, of which accounting adds more: `CANCELLED by 1000`.
+    /// Parses Slurm's word, to which accounting adds details: `CANCELLED by 1000`.
     pub fn of(word: &str) -> Self {
         Self::Over(match word.split(' ').next().unwrap_or_default() {
             "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "RESV_DEL_HOLD" | "SPECIAL_EXIT" => {
@@ -75,7 +72,7 @@ impl State {
         })
     }
 
-    /// Of two components: who is still at work is; of two that have ended the more telling end is the job's.
+    /// Combines two components: if one is active, its state; of two ends, the more informative one.
     pub fn join(self, other: Self) -> Self {
         let order = |state: Self| match state {
             Self::Runs => 0,
@@ -94,7 +91,7 @@ impl State {
         if order(other) < order(self) { other } else { self }
     }
 
-    /// How it ended, where it has.
+    /// How it ended, if it has.
     pub fn fate(self) -> Option<Fate> {
         match self {
             Self::Over(fate) => Some(fate),
@@ -103,19 +100,18 @@ impl State {
     }
 }
 
-/// Which jobs are an attempt's. Anybody may call a job as they like, and change its name later: those of the attempt's account
-/// count that have its name, or an id that Slurm gave to it.
+/// Identifies an attempt's jobs. Any user can choose any job name, and rename jobs later. So only jobs of the
+/// attempt's account count that have its name, or an id that Slurm assigned to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Who {
-    /// Name.
     pub name: String,
-    /// Account.
+    /// Uid of the account.
     pub uid: u32,
-    /// The ids that are known.
+    /// The known ids.
     pub ids: Vec<String>,
 }
 
-/// Jobs as a command has listed them.
+/// Jobs from a command's list.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
     all: Vec<SeenJob>,
@@ -124,7 +120,7 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// Those of an attempt.
+    /// The jobs of an attempt.
     pub fn of(&self, who: &Who) -> Vec<SeenJob> {
         let named = self.by_name.get(&who.name).into_iter().flatten();
         let mut places: Vec<usize> =
@@ -135,7 +131,7 @@ impl Jobs {
         own.cloned().collect()
     }
 
-    /// Components of a heterogeneous job are one.
+    /// Components of a heterogeneous job are one job.
     fn add(&mut self, job: SeenJob) {
         match self.by_id.get(&job.id).map(|place| &mut self.all[*place]) {
             Some(known) => {
@@ -157,7 +153,7 @@ impl Jobs {
     }
 }
 
-/// Jobs of the list. Those that have another name are passed over, unless one of these ids.
+/// Filters the list: skips jobs with other names, unless they have one of these ids.
 pub fn listed(jobs: impl IntoIterator<Item = SeenJob>, ids: &HashSet<String>) -> Jobs {
     let mut found = Jobs::default();
     for job in jobs {
@@ -168,7 +164,7 @@ pub fn listed(jobs: impl IntoIterator<Item = SeenJob>, ids: &HashSet<String>) ->
     found
 }
 
-/// Reads `%i|%U|%T|%r|%N|%j` of squeue.
+/// Parses `%i|%U|%T|%r|%N|%j` of squeue.
 pub fn lines(text: &str) -> Vec<SeenJob> {
     let read = |line: &str| match line.splitn(6, '|').collect::<Vec<_>>()[..] {
         [id, uid, state, reason, nodes, name] => job(id, uid, state, reason, nodes, name),
@@ -177,7 +173,7 @@ pub fn lines(text: &str) -> Vec<SeenJob> {
     text.lines().filter_map(read).collect()
 }
 
-/// Reads `JobID|UID|State|NodeList|JobName` of sacct.
+/// Parses `JobID|UID|State|NodeList|JobName` of sacct.
 pub fn accounted(text: &str) -> Jobs {
     let mut found = Jobs::default();
     for line in text.lines() {

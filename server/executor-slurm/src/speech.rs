@@ -1,5 +1,5 @@
-//! How Slurm is spoken to: by its commands, or, where the settings name it, by slurmrestd. What slurmrestd has nothing for stays
-//! with the commands: accounting, accounts, and the files of people.
+//! The Slurm client: through its commands, or through slurmrestd if configured. What slurmrestd does not
+//! offer uses the commands: accounting, accounts, and users' files.
 
 use std::sync::Arc;
 
@@ -11,26 +11,26 @@ use crate::nodes::{self, SeenNode};
 use crate::rest::Rest;
 use crate::seen::{self, SeenJob};
 
-/// A job that is submitted.
+/// A job to submit.
 pub struct Given<'a> {
-    /// Where its script is.
+    /// The path of its script.
     pub script: &'a str,
-    /// What it says.
+    /// The script's text.
     pub text: &'a str,
-    /// The account of Slurm that it is counted for, over the script's.
+    /// The Slurm account that it counts for; overrides the script's.
     pub counted_as: Option<&'a str>,
 }
 
-/// What is asked of Slurm, and how.
+/// The Slurm client.
 pub enum Speech {
-    /// By commands on this machine.
+    /// Through commands on this machine.
     Commands(Commands),
-    /// By slurmrestd.
+    /// Through slurmrestd.
     Rest(Rest),
 }
 
 impl Speech {
-    /// As the settings of a cluster say.
+    /// From the settings of a cluster.
     pub fn new(cluster: &str, calls: &SlurmCalls, clock: Arc<dyn Clock>) -> Self {
         let commands = Commands::new(calls.clone());
         match &calls.slurmrestd {
@@ -42,7 +42,7 @@ impl Speech {
         }
     }
 
-    /// All jobs that the controller knows, also those that ended lately.
+    /// All jobs that the controller knows, including recently ended ones.
     pub async fn jobs(&self) -> Result<Vec<SeenJob>, Trouble> {
         match self {
             Self::Commands(commands) => Ok(seen::lines(&commands.squeue().await?)),
@@ -66,11 +66,11 @@ impl Speech {
         }
     }
 
-    /// Submits a script as an account; the id of its job.
+    /// Submits a script as an account; returns the job's id.
     pub async fn submit(&self, account: &str, job: &Given<'_>) -> Result<String, Trouble> {
         match self {
             Self::Commands(commands) => {
-                // What is said here goes over what the script says: the account that the facts name.
+                // These options override the script's, which has the account from the facts.
                 let options: Vec<String> =
                     job.counted_as.iter().map(|name| format!("--account={name}")).collect();
                 commands.sbatch(account, &options, job.script).await
@@ -79,8 +79,8 @@ impl Speech {
         }
     }
 
-    /// Ends jobs as the account whose they are, by ids or `--name=...`: TERM, then KILL after Slurm's own `KillWait`; or KILL at
-    /// once. What is no job any more has ended.
+    /// Cancels jobs as their account, by id or `--name=...`: TERM, then KILL after Slurm's `KillWait`; or
+    /// KILL at once. Jobs that no longer exist count as ended.
     pub async fn cancel(&self, account: &str, uid: u32, jobs: &[String], kill: bool) -> Result<(), Trouble> {
         match self {
             Self::Commands(commands) => commands.scancel(account, jobs, kill).await,

@@ -1,5 +1,5 @@
-//! What lies ready before a job's script is submitted: the attempt's folder with the script and the processes, the
-//! template's copy, and the pipeline's code.
+//! Files that must exist before a job's script is submitted: the attempt's folder with the script and the
+//! processes, the template's copy, the pipeline's code.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
@@ -12,10 +12,11 @@ use cubeloom_files::own;
 
 use crate::SlurmError;
 
-/// Writes a job down. `template` is its template's folder, `None` where it needs none. Returns the script's path.
+/// Writes a job's files. `template` is its template's folder, `None` if it needs none. Returns the script's
+/// path.
 ///
 /// # Errors
-/// A file is there already, so that the attempt was submitted before, or cannot be written.
+/// A file exists, so the attempt was submitted before, or it cannot be written.
 pub fn write(job: &SlurmJob, template: Option<&Path>) -> Result<PathBuf, SlurmError> {
     let folder = Path::new(&job.folder);
     if let Some(from) = template
@@ -23,7 +24,7 @@ pub fn write(job: &SlurmJob, template: Option<&Path>) -> Result<PathBuf, SlurmEr
     {
         provide_template(from, Path::new(to)).map_err(SlurmError::Copy)?;
     }
-    // Others on the shared file system have no business in it.
+    // No access for other users of the shared file system.
     own::create_dir_with(DirBuilder::new().recursive(true).mode(0o750), folder)
         .map_err(SlurmError::file(folder))?;
     if let Some(pulled) = job.pulled.as_ref().map(Path::new) {

@@ -1,4 +1,4 @@
-//! Gives a job to Slurm: its files first, its script last. Every step may be done again.
+//! Submits a job to Slurm: its files first, its script last. Every step is idempotent.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,38 +20,37 @@ use crate::logs::blocking;
 use crate::parcel::{self, Needed};
 use crate::speech::Given;
 
-/// How long a step that did not succeed waits until it is tried again.
+/// Delay before a failed step is retried.
 pub const PAUSE: Duration = Duration::from_secs(2);
 
-/// A part of what `sbatch` says where a job may not be counted for an account: "Invalid account or account/partition
-/// combination specified".
+/// A part of `sbatch`'s message when a job must not count for an account: "Invalid account or
+/// account/partition combination specified".
 const NO_ACCOUNT: &str = "nvalid account";
 
-/// What a new attempt is submitted with.
+/// Data to submit a new attempt.
 pub struct Parcel {
-    /// The job.
     pub job: SlurmJob,
     /// Its secrets' values, by name.
     pub secrets: BTreeMap<String, String>,
-    /// Folders of this machine that it needs, and where its nodes look for them.
+    /// Folders of this machine that it needs, and their paths on the nodes.
     pub folders: Vec<Needed>,
     /// Whether an earlier server may have submitted it.
     pub in_doubt: bool,
 }
 
-/// How a submission ended.
+/// Result of a submission.
 pub enum Submitted {
     /// Slurm has it.
     Done,
-    /// It is wanted no more, and was never given to Slurm.
+    /// A stop was requested, and it was never submitted.
     Stopped,
-    /// It is wanted no more, and Slurm may have it without having said so.
+    /// A stop was requested, and Slurm may have it without having responded.
     InDoubt,
     /// It cannot start.
     Refused(Failure),
 }
 
-/// The folders of this machine that a job needs where its nodes see them, but those that its account has there. Blocking.
+/// Folders of this machine that a job needs on its nodes, except those that its account has there. Blocking.
 pub fn folders(cluster: &Cluster, job: &Job, slurm: &SlurmJob, record: &Record) -> Vec<Needed> {
     let told =
         |name: &str| slurm.job.workers.first().and_then(|worker| worker.env.get(name)).map(PathBuf::from);
@@ -65,7 +64,7 @@ pub fn folders(cluster: &Cluster, job: &Job, slurm: &SlurmJob, record: &Record) 
         let top = tops.iter().find(|top| !top.as_os_str().is_empty() && to.starts_with(top))?.clone();
         Some(Needed { from, top, to })
     });
-    // What this machine does not see there is sent: the account looks again.
+    // Folders not visible from this machine are sent: the account checks again.
     needed.filter(|needed| !is_there(needed, record.uid)).collect()
 }
 
@@ -75,7 +74,7 @@ fn is_there(needed: &Needed, uid: u32) -> bool {
 }
 
 impl Attempt {
-    /// Submits, however long the cluster is away.
+    /// Submits, however long the cluster is unreachable.
     pub async fn submit(&mut self, parcel: Parcel) -> Submitted {
         if parcel.in_doubt && self.is_there().await {
             return Submitted::Done;
@@ -95,7 +94,7 @@ impl Attempt {
             }
             let counted_as = match self.counted_as(&parcel, is_left_out).await {
                 Ok(account) => account,
-                // Nothing was submitted: a quota is not escaped by what does not answer.
+                // Nothing was submitted: a job must not escape its quota because Slurm is unreachable.
                 Err(why) => {
                     self.later(why).await;
                     continue;
@@ -110,13 +109,13 @@ impl Attempt {
             match done {
                 Ok(id) => return self.is_taken(id).await,
                 Err(Trouble::Refused(why)) => {
-                    // What it says is not always what was done.
+                    // The message may not match what was done.
                     if self.is_there().await {
                         return Submitted::Done;
                     }
                     match counted_as {
-                        // A partition that is not for the project's account, or an association that is gone meanwhile, is no
-                        // fault of the job's: it goes on as where there is no such account.
+                        // A partition may not accept the project's account, or an association was removed
+                        // meanwhile. Neither is the job's fault: submit it without the account.
                         Some(account) if why.contains(NO_ACCOUNT) => {
                             self.cluster.leave_out(account, &self.record.account, why);
                             is_left_out = true;
@@ -128,7 +127,7 @@ impl Attempt {
                 Err(Trouble::Away(why)) => {
                     in_doubt = true;
                     self.later(why).await;
-                    // Perhaps Slurm has taken it, and only its answer did not come.
+                    // Slurm may have accepted it, and only the response was lost.
                     if self.is_there().await {
                         return Submitted::Done;
                     }
@@ -145,7 +144,7 @@ impl Attempt {
         self.cluster.counted_as(&parcel.job.job.project, &self.record.account).await
     }
 
-    /// Slurm has it, under this id.
+    /// Records that Slurm has it, under this id.
     async fn is_taken(&mut self, id: String) -> Submitted {
         self.cluster.full.took(&self.record.account, Instant::now());
         self.cluster.waits_for(&self.key, None);
@@ -155,16 +154,16 @@ impl Attempt {
         Submitted::Done
     }
 
-    /// The queue of its account is full.
+    /// Handles a full queue of its account.
     async fn has_no_room(&mut self, why: String) {
         self.cluster.full.refused(&self.record.account, &why, Instant::now());
         self.in_line(why).await;
     }
 
-    /// Waits for one of the calls that go on at once. `None`: it is wanted no more.
+    /// Waits for a permit to call. `None`: a stop was requested.
     async fn turn<'c>(&mut self, cluster: &'c Cluster) -> Option<SemaphorePermit<'c>> {
         tokio::select! {
-            // Nobody closes it.
+            // Never closed.
             call = cluster.calls.acquire() => call.ok(),
             Some(wish) = self.wishes.recv() => {
                 self.wanted(wish);
@@ -173,20 +172,20 @@ impl Attempt {
         }
     }
 
-    /// Waits in the line of its account, and says why.
+    /// Waits for its turn in the account's queue, and reports why.
     async fn in_line(&mut self, why: String) {
         self.cluster.waits_for(&self.key, Some((NOT_SUBMITTED, why)));
         self.pause(PAUSE).await;
     }
 
-    /// Waits until it is tried again, and says why.
+    /// Waits for the next try, and reports why.
     async fn later(&mut self, why: String) {
         tracing::warn!(key = %self.key, why, "a job is submitted again later");
         self.cluster.waits_for(&self.key, Some((NOT_SUBMITTED, why)));
         self.pause(PAUSE).await;
     }
 
-    /// The next server knows it by its id, whatever it is called by then.
+    /// Records its id: the next server finds it by id, even if it was renamed.
     async fn note_id(&mut self, id: String) {
         self.record.ids.push(id);
         let (cluster, key, record) = (Arc::clone(&self.cluster), self.key.clone(), self.record.clone());
@@ -199,7 +198,7 @@ impl Attempt {
         failure.map_or(Submitted::Stopped, Submitted::Refused)
     }
 
-    /// Has the person's account write what the job needs. `None`: it is wanted no more.
+    /// Has the user's account write the files that the job needs. `None`: a stop was requested.
     async fn write(&mut self, parcel: &Parcel) -> Result<(), Option<Failure>> {
         let (job, secrets) = (parcel.job.clone(), parcel.secrets.clone());
         let (folders, top) = (parcel.folders.clone(), self.record.top.clone());
@@ -230,13 +229,13 @@ impl Attempt {
         }
     }
 
-    /// Whether Slurm has, or had, the attempt. Waits while it does not answer.
+    /// Whether Slurm has, or had, the attempt. Waits while Slurm is unreachable.
     pub async fn is_there(&mut self) -> bool {
         let since = self.cluster.board.begun();
         self.jobs = self.cluster.board.find(&self.key).await;
         self.cluster.board.learn(&self.key, self.jobs.iter().map(|job| job.id.clone()));
         self.since = since;
-        // Where that cannot be seen, it is not begun a second time.
+        // If this is unknown, do not submit it a second time.
         self.has_begun().await.unwrap_or(true) || !self.jobs.is_empty()
     }
 }

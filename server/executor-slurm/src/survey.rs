@@ -1,5 +1,6 @@
-//! What is found when a cluster is checked: whether it answers, whether its nodes have what its settings name, and whether the
-//! accounts that jobs run as can be reached, and write where jobs must. Each would else be the first job's failure.
+//! Checks a cluster: whether it responds, and whether its nodes have what its settings name. It also tests
+//! whether the accounts of jobs are reachable and can write where jobs must. Otherwise the first job would
+//! fail on each problem.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,16 +17,16 @@ use crate::commands::{Commands, Trouble};
 use crate::config::SlurmConfig;
 use crate::named::{absent, wrong};
 
-/// So many accounts are tried at most, those of the project first.
+/// Maximum number of accounts to test, those of the project first.
 const ACCOUNTS: usize = 32;
 
-/// How many of them at once: each is a process or two, beside those of jobs.
+/// How many to test concurrently: each takes a process or two, beside those of jobs.
 const AT_ONCE: usize = 4;
 
-/// How long they are tried, all together: whoever asks for a check waits no longer than a minute.
+/// Timeout of all tests together: the caller waits at most a minute.
 const LIMIT: Duration = Duration::from_secs(15);
 
-/// Asks the cluster, for a project.
+/// Checks the cluster for a project.
 pub async fn look(cluster: &Arc<Cluster>, project: &str) -> Survey {
     let (version, nodes) = tokio::join!(cluster.speech.version(), cluster.speech.nodes());
     let error = match (&version, &nodes) {
@@ -33,7 +34,7 @@ pub async fn look(cluster: &Arc<Cluster>, project: &str) -> Survey {
         | (_, Err(Trouble::Away(why) | Trouble::Refused(why))) => Some(why.clone()),
         _ => None,
     };
-    // Of a cluster that does not answer nothing else is told.
+    // For an unreachable cluster, report nothing else.
     let of_accounts =
         async { if error.is_none() { of_accounts(cluster, project).await } else { Vec::new() } };
     let (accounting, of_accounts) = tokio::join!(accounting(cluster), of_accounts);
@@ -61,11 +62,11 @@ struct Who {
     /// The setting that names it.
     field: String,
     account: String,
-    /// Whether jobs of the project run as it: others need not write where those do.
+    /// Whether jobs of the project run as it: others need no write access to the project's folders.
     is_of_project: bool,
 }
 
-/// All accounts, those of the project first. Where nobody can say who is in the project, its people's are others.
+/// All accounts, those of the project first. If the project's users are unknown, they count as others.
 async fn accounts(config: &SlurmConfig, project: &str) -> Vec<Who> {
     let people = match &config.people {
         Some(people_of) => people_of(project.to_owned()).await.unwrap_or_default(),
@@ -91,20 +92,20 @@ async fn accounts(config: &SlurmConfig, project: &str) -> Vec<Who> {
     all
 }
 
-/// What is wrong for one account.
+/// A problem of one account.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Wrong {
-    /// It cannot be reached, or is none: the setting that names it, and why.
+    /// It is unreachable, or does not exist: the setting that names it, and the reason.
     Account(String, String),
-    /// It was not tried, or not to the end: the setting that names it, and why.
+    /// It was not tested, or not completely: the setting that names it, and the reason.
     Untried(String, String),
-    /// The program cannot be started: why, and as whom.
+    /// The program cannot start: the reason, and the account.
     Program(String, String),
-    /// A folder can neither be written to nor made: the setting, and as whom.
+    /// A folder can be neither written nor created: the setting, and the account.
     Folder(&'static str, String),
 }
 
-/// Tries accounts, some at a time.
+/// Tests accounts, some concurrently.
 async fn of_accounts(cluster: &Arc<Cluster>, project: &str) -> Vec<Finding> {
     let all = accounts(&cluster.config, project).await;
     let until = Instant::now() + LIMIT;
@@ -131,7 +132,7 @@ async fn next(at_work: &mut JoinSet<Vec<Wrong>>) -> Vec<Wrong> {
     at_work.join_next().await.and_then(Result::ok).unwrap_or_default()
 }
 
-/// Tries an account as a job would: who it is, whether it is reached, and what it may do there.
+/// Tests an account as a job would: its uid, whether it is reachable, and its access rights.
 async fn tried(cluster: &Cluster, who: &Who, project: &str, until: Instant) -> Vec<Wrong> {
     match timeout_at(until, works(cluster, who, project)).await {
         Ok(Ok(wrong)) => wrong,
@@ -143,7 +144,7 @@ async fn tried(cluster: &Cluster, who: &Who, project: &str, until: Instant) -> V
     }
 }
 
-/// What an answer says of an account; of one that nobody gave it says nothing.
+/// The problem that a failed call shows; no response says nothing about the account.
 fn of_trouble(who: &Who, trouble: Trouble) -> Wrong {
     match trouble {
         Trouble::Refused(why) => Wrong::Account(who.field.clone(), why),
@@ -155,17 +156,17 @@ fn untried(field: impl Into<String>, why: impl Into<String>) -> Finding {
     Finding { subject: Subject::Untried, ..wrong(field, why) }
 }
 
-/// What is wrong where the account itself is well.
+/// Problems beyond the account itself.
 ///
 /// # Errors
-/// It is no account for jobs, or nobody can say so now.
+/// Jobs cannot run as the account, or this is unknown at present.
 async fn works(cluster: &Cluster, who: &Who, project: &str) -> Result<Vec<Wrong>, Trouble> {
     let (config, commands, account) = (&cluster.config, &cluster.commands, who.account.as_str());
     cluster.uid(account).await?;
-    // What is to be cleaned stands on the standard input: nothing.
+    // An empty list on standard input cleans nothing.
     let program = commands.program(account, &config.facts.program, &[CLEAN_ARG], b"[]".to_vec()).await;
     if config.calls.slurmrestd.is_some() {
-        // `become` may lead to that program alone: so no more can be known.
+        // `become` may be restricted to that program: nothing more can be tested.
         return Ok(program.err().map(|trouble| bound(who, trouble)).into_iter().collect());
     }
     let mut found = Vec::new();
@@ -211,14 +212,15 @@ fn folders(config: &SlurmConfig, project: &str, account: &str) -> Vec<(&'static 
         ("facts.workspace", format!("{}/runs", facts.workspace)),
         ("facts.templates", facts.templates.clone()),
     ];
-    // Else it lies in the workspace.
+    // Otherwise it is in the workspace.
     if !config.facts.code.is_empty() {
         found.push(("facts.code", facts.code.clone()));
     }
     found
 }
 
-/// Whether an account can write to a folder, or make it where it is missing: then it must write to what is above.
+/// Whether an account can write to a folder, or create it if missing: then it must be able to write to the
+/// parent.
 async fn may_write(commands: &Commands, account: &str, folder: &Path) -> Result<bool, Trouble> {
     for path in folder.ancestors().filter_map(Path::to_str) {
         if commands.holds(account, &["-d", path, "-a", "-w", path, "-a", "-x", path]).await? {
@@ -231,7 +233,7 @@ async fn may_write(commands: &Commands, account: &str, folder: &Path) -> Result<
     Ok(false)
 }
 
-/// What is wrong, each setting once.
+/// The findings, one per setting.
 fn told(mut found: Vec<Wrong>) -> Vec<Finding> {
     found.sort_unstable();
     let mut folders: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -269,10 +271,10 @@ mod tests {
     use crate::executor::SlurmExecutor;
     use crate::executor::tests::{executor, program};
 
-    /// As sudo: it leads to whom its line names.
+    /// A fake sudo: switches to the user in its argument.
     const LEAD: &str = "#!/bin/sh\ncase $1 in bob) echo 'sudo: a password is required' >&2; exit 1 ;; esac\nshift\nexec \"$@\"\n";
 
-    /// A cluster of one node, whose accounts are these of people in the project `p`; `eve` is in another.
+    /// A cluster of one node, with these accounts of users in the project `p`; `eve` is in another one.
     fn cluster(folder: &Path, accounts: &[(&str, &str)]) -> Arc<SlurmExecutor> {
         let node = "NodeName=n1 AvailableFeatures=ssd Gres=(null) State=IDLE Partitions=all";
         let says = |name: &str, line: &str| program(folder, name, &format!("#!/bin/sh\n{line}\n"));
@@ -307,7 +309,7 @@ mod tests {
         change(&mut Arc::get_mut(&mut inner.cluster).unwrap().config);
     }
 
-    /// What is missing: each setting, and why.
+    /// The problems: each setting, and the reason.
     async fn missing(executor: &SlurmExecutor) -> Vec<(String, String)> {
         let survey = look(&executor.cluster, "p").await;
         assert_eq!(survey.error, None);
@@ -321,7 +323,7 @@ mod tests {
         let mut executor = cluster(folder.path(), &[("ann", "ann"), ("eve", "eve")]);
         let found = missing(&executor).await;
         assert!(found.is_empty(), "{found:?}");
-        // By the rule, whoever is in the project is tried.
+        // With the wildcard rule, all users of the project are tested.
         change(&mut executor, |config| {
             config.way = SlurmWay::of_accounts([("*".to_owned(), "{person}".to_owned())].into());
         });
@@ -350,7 +352,7 @@ mod tests {
     async fn a_program_or_a_folder_that_is_not_there_is_told_once_for_all_accounts() {
         let folder = tempfile::tempdir().unwrap();
         let mut executor = cluster(folder.path(), &[("ann", "ann"), ("cid", "cid"), ("eve", "eve")]);
-        // No account, not even root, makes a folder in a file.
+        // No account, not even root, can create a folder in a file.
         let in_file = folder.path().join("lead");
         change(&mut executor, |config| {
             config.facts.workspace = format!("{}/{{project}}", in_file.display());
@@ -361,7 +363,7 @@ mod tests {
         let fields: Vec<&str> = found.iter().map(|(field, _)| field.as_str()).collect();
         assert_eq!(fields, ["facts.program", "facts.code", "facts.workspace"], "{found:?}");
         assert!(found[0].1.contains("started as `ann`, `cid`, `eve`: "), "{found:?}");
-        // Who is in another project need not write in this one's.
+        // Users of other projects need no write access in this one.
         assert_eq!(found[2].1, "it can neither be written to nor made as `ann`, `cid`");
     }
 
@@ -377,7 +379,7 @@ mod tests {
         };
         change(&mut executor, |config| config.calls.slurmrestd = Some(slurmrestd));
         let who = |account: &str| Who { field: "f".into(), account: account.into(), is_of_project: true };
-        // The commands were made before: they are asked as without it.
+        // The commands were created before: they run without slurmrestd.
         let (ann, bob) = (who("ann"), who("bob"));
         assert_eq!(works(&executor.cluster, &ann, "p").await, Ok(Vec::new()));
         let found = works(&executor.cluster, &bob, "p").await.unwrap();

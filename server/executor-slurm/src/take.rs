@@ -1,4 +1,4 @@
-//! Takes jobs up: new ones are to be submitted, of others it is to be found out what became of them.
+//! Starts handling jobs: submits new ones, and finds out the state of any other.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ use crate::folders::Record;
 use crate::logs::blocking;
 use crate::submit::{PAUSE, Parcel, folders};
 
-/// Why nothing can be noted of a new attempt.
+/// Why a new attempt cannot be recorded.
 enum NotYet {
-    /// Who its account is cannot be found out now: a sentence.
+    /// The uid of its account is unknown at present; the sentence says why.
     Away(String),
     /// It cannot start.
     Never(Failure),
 }
 
-/// An attempt that is taken up.
+/// An attempt being started or adopted.
 struct Taken {
     job: Arc<Job>,
     slurm: Box<SlurmJob>,
@@ -36,7 +36,7 @@ struct Taken {
 }
 
 impl Cluster {
-    /// Takes up a job: `new` ones are to be submitted.
+    /// Starts handling a job: submits a `new` one, and adopts any other.
     pub async fn take(self: &Arc<Self>, Submission { job, lowered }: Submission, new: bool) {
         let key = job.key.clone();
         let Lowered::Slurm(slurm) = &*lowered else {
@@ -45,7 +45,7 @@ impl Cluster {
         };
         let Some(wishes) = self.enter(&key) else { return };
         let taken = Taken { job, slurm: slurm.clone(), wishes, new };
-        // What was begun as one account is ended as it, whoever the person is now.
+        // An attempt stays with the account that it began as, whatever the user's account is now.
         if let Some(record) = self.noted(&key).await {
             return self.begin(taken, record, true).await;
         }
@@ -53,14 +53,14 @@ impl Cluster {
             Ok(record) => self.begin(taken, record, false).await,
             Err(NotYet::Never(failure)) => self.end(&key, failure),
             Err(NotYet::Away(why)) => {
-                // Others are not to wait for it.
+                // Other jobs must not wait for it.
                 let later = Arc::clone(self).later(taken, why);
                 tokio::spawn(self.end.clone().run_until_cancelled_owned(later));
             }
         }
     }
 
-    /// Begins with an attempt when it is known again who its account is.
+    /// Continues with an attempt once the uid of its account is known.
     async fn later(self: Arc<Self>, mut taken: Taken, mut why: String) {
         let key = taken.job.key.clone();
         loop {
@@ -83,7 +83,8 @@ impl Cluster {
         }
     }
 
-    /// Notes an attempt, unless it is noted, and begins with it. `in_doubt`: an earlier server may have submitted it.
+    /// Records an attempt, unless it is recorded, and starts it. `in_doubt`: an earlier server may have
+    /// submitted it.
     async fn begin(self: &Arc<Self>, taken: Taken, record: Record, in_doubt: bool) {
         let Taken { job, slurm, wishes, new } = taken;
         let key = job.key.clone();
@@ -109,7 +110,7 @@ impl Cluster {
         self.spawn(key, record, processes, job.watches.clone(), wishes, begin);
     }
 
-    /// What is noted of a new attempt.
+    /// The record of a new attempt.
     async fn record(&self, job: &Job, slurm: &SlurmJob) -> Result<Record, NotYet> {
         let account = self.config.account(&job.project, &job.user).map_err(NotYet::Never)?;
         let uid = self.uid(&account).await.map_err(|trouble| match trouble {
@@ -121,7 +122,7 @@ impl Cluster {
         Ok(Record { folder, top, account, uid, program: facts.program, ids: Vec::new() })
     }
 
-    /// Puts an attempt into the table; `None` when it is there already.
+    /// Adds an attempt to the table; `None` if it is there already.
     pub fn enter(&self, key: &AttemptKey) -> Option<UnboundedReceiver<StopWish>> {
         let mut attempts = self.attempts();
         match attempts.get(key) {
@@ -140,7 +141,7 @@ impl Cluster {
         }
     }
 
-    /// An attempt goes on by itself from now on.
+    /// Runs an attempt in the background.
     pub fn spawn(
         self: &Arc<Self>,
         key: AttemptKey,
@@ -154,7 +155,7 @@ impl Cluster {
         tokio::spawn(self.end.clone().run_until_cancelled_owned(attempt.run(begin)));
     }
 
-    /// What a job is submitted with.
+    /// The data to submit a job.
     async fn parcel(
         self: &Arc<Self>,
         job: &Arc<Job>,
@@ -171,24 +172,24 @@ impl Cluster {
         Ok(Parcel { job: slurm.clone(), secrets, folders, in_doubt })
     }
 
-    /// It cannot start, and never will.
+    /// Ends an attempt that can never start.
     fn end(&self, key: &AttemptKey, failure: Failure) {
         self.ended(key, without_run(Outcome::Failed(failure), self.clock.now()));
     }
 
-    /// The same where nothing is kept of it.
+    /// The same for an attempt without a record.
     fn refuse(&self, key: &AttemptKey, failure: Failure) {
         let ended = without_run(Outcome::Failed(failure), self.clock.now());
         self.report(key, Event::Ended(Box::new(ended)));
     }
 
-    /// What this server, or an earlier one, has noted of an attempt.
+    /// This server's, or an earlier one's, record of an attempt.
     pub async fn noted(self: &Arc<Self>, key: &AttemptKey) -> Option<Record> {
         let (cluster, key) = (Arc::clone(self), key.clone());
         blocking(move || Ok(cluster.folders.record(&key))).await.ok().flatten()
     }
 
-    /// Stops an attempt of which this server knows nothing but the key, and what is noted.
+    /// Stops an attempt when only its key and its record are known.
     pub async fn stop_unknown(self: &Arc<Self>, key: &AttemptKey, record: Option<Record>, wish: StopWish) {
         let (cluster, wanted) = (Arc::clone(self), key.clone());
         let job = blocking(move || Ok(cluster.folders.job(&wanted))).await.ok().flatten();
@@ -200,7 +201,7 @@ impl Cluster {
                 };
                 self.spawn(key.clone(), record, Arc::new(job), None, wishes, Begin::Adopt);
             }
-            // It was never submitted, and will not be.
+            // It was never submitted, and never will be.
             None => self.ended(key, without_run(Outcome::Cancelled, self.clock.now())),
         }
     }

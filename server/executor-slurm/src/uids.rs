@@ -1,4 +1,4 @@
-//! The uids of accounts, each asked for once: whoever has many attempts of one account waiting asks no more often than for one.
+//! Uids of accounts, cached: many waiting attempts of one account cause no more queries than one.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -9,27 +9,26 @@ use tokio::time::Instant;
 
 use crate::commands::Trouble;
 
-/// How long it is believed that nobody can say who an account is: longer than an attempt waits until it asks again.
+/// How long to remember a failed query: longer than an attempt waits until its next try.
 const REMEMBERED: Duration = Duration::from_secs(3);
 
-/// What was said of an account.
+/// The answer about an account.
 enum Said {
     Is(u32),
-    /// Nobody could say.
+    /// The query failed.
     Away(Instant, String),
 }
 
-/// What is known of one account. Held while it is asked about.
+/// The answer about one account. Locked during a query.
 type Account = Arc<tokio::sync::Mutex<Option<Said>>>;
 
-/// The uids of accounts.
+/// Uids of accounts.
 pub struct Uids {
     known: Mutex<HashMap<String, Account>>,
     remembered: Duration,
 }
 
 impl Uids {
-    /// Nobody was asked yet.
     pub fn new() -> Self {
         Self::remembering(REMEMBERED)
     }
@@ -38,10 +37,10 @@ impl Uids {
         Self { known: Mutex::default(), remembered }
     }
 
-    /// That of an account; `ask` finds it out, unless it is known, or was just said not to be known now.
+    /// The uid of an account; runs `ask`, unless the uid is known or a query has just failed.
     ///
     /// # Errors
-    /// What `ask` said.
+    /// The error of `ask`.
     pub async fn of(
         &self,
         account: &str,
@@ -63,7 +62,7 @@ impl Uids {
         *said = match &answer {
             Ok(uid) => Some(Said::Is(*uid)),
             Err(Trouble::Away(why)) => Some(Said::Away(Instant::now(), why.clone())),
-            // Whoever adds the account does not wait for this server.
+            // Not cached: once an administrator adds the account, it works at once.
             Err(Trouble::Refused(_)) => None,
         };
         answer

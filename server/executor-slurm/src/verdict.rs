@@ -1,4 +1,4 @@
-//! How an attempt ended whose steps have all ended: in the job's log for people, by the exit code for Slurm.
+//! Reports how an attempt ended after all its steps: in the job's log for users, by the exit code for Slurm.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use cubeloom_executor_local::alone::outcome;
 use crate::worker::read_job;
 use crate::{SlurmError, say};
 
-/// `FOLDER`: 0 when it succeeded.
+/// `FOLDER`: returns 0 if it succeeded.
 pub(crate) fn run(arguments: &[&str]) -> Result<i32, SlurmError> {
     let &[folder] = arguments else {
         return Err(SlurmError::Call("a verdict is asked for with an attempt's folder".into()));

@@ -1,5 +1,5 @@
-//! Asks Slurm, once for all attempts: what the jobs do, what accounting knows of those that are listed no more, and what the
-//! nodes have. However many attempts there are, that is less than two requests a second.
+//! Polls Slurm, once for all attempts: job states, accounting records of jobs that are no longer listed, and
+//! nodes. However many attempts there are, this takes less than two requests a second.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::cluster::Cluster;
 use crate::commands::Trouble;
 use crate::seen::{Who, accounted, listed};
 
-/// How often the nodes are looked at; and the jobs, where there are none.
+/// Poll interval of the nodes; and of the jobs, if there are none.
 const SELDOM: Duration = Duration::from_secs(30);
-/// How many names accounting is asked about in one call: a line of words has an end.
+/// Maximum number of names per query of accounting: command lines are limited.
 const NAMES: usize = 1000;
 
-/// Until the server ends.
+/// Polls until the server ends.
 pub async fn keep(cluster: Arc<Cluster>) {
     let every = cluster.config.every;
     let mut ticks = tokio::time::interval(every);
@@ -37,7 +37,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
                 account(&cluster, &asked).await;
             }
         }
-        // They are asked for again soon while the cluster is away.
+        // While the cluster is unreachable, retry soon.
         let is_away = cluster.facts().nodes.is_empty();
         if due(nodes_at, if is_away { every * 5 } else { SELDOM }) {
             nodes_at = Some(Instant::now());
@@ -60,7 +60,7 @@ async fn jobs(cluster: &Cluster) {
 }
 
 async fn account(cluster: &Cluster, asked: &HashMap<AttemptKey, Who>) {
-    // By their ids, whatever they are called by now; by name where no id is known.
+    // By ids, since jobs can be renamed; by name if no id is known.
     let ids: Vec<&str> = asked.values().flat_map(|who| who.ids.iter().map(String::as_str)).collect();
     let nameless = asked.values().filter(|who| who.ids.is_empty());
     let names: Vec<&str> = nameless.map(|who| who.name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! One worker on a node: it finds out who it is, fills in what is open, and becomes the worker's shim.
+//! One worker on a node: determines its rank, fills in the open values, and becomes the worker's shim.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,9 +14,9 @@ use crate::SlurmError;
 use crate::fill::fill;
 use crate::places::Places;
 
-/// By this Slurm says which task of its step a process is.
+/// Slurm's variable with a process's task number in its step.
 const TASK: &str = "SLURM_PROCID";
-/// By this it says which cards the task has.
+/// Slurm's variable with the task's GPUs.
 const CARDS: &str = "CUDA_VISIBLE_DEVICES";
 
 /// `FOLDER FIRST_RANK`: runs the worker to its end. Returns the exit code.
@@ -61,13 +61,13 @@ pub(crate) fn read_job(folder: &Path) -> Result<LocalJob, SlurmError> {
     serde_json::from_slice(&text).map_err(|error| SlurmError::form(&path, error))
 }
 
-/// The secrets' values, where the job was given some.
+/// The values of the job's secrets, if any.
 fn secrets(folder: &Path) -> Result<BTreeMap<String, String>, SlurmError> {
     let Some(text) = read(folder, files::SECRETS)? else { return Ok(BTreeMap::new()) };
     serde_json::from_str(&text).map_err(|error| SlurmError::form(&folder.join(files::SECRETS), error))
 }
 
-/// A file of the attempt, where there is one.
+/// A file of the attempt, if it exists.
 fn read(folder: &Path, name: &str) -> Result<Option<String>, SlurmError> {
     let path = folder.join(name);
     match own::read_to_string(&path) {

@@ -1,9 +1,9 @@
-//! The one way to touch files where a project may have changed what lies there.
+//! The only way to access files where a project may have changed the path.
 //!
-//! A task owns the folders that it writes to. It can put a link, a pipe or another folder in the place of anything in them,
-//! also between two system calls of the server. So nothing here takes a path for what was seen at it before: a [`Dir`] is an
-//! open folder, everything below is reached from its descriptor by openat2(2), no step leads out of it, and modes and owners
-//! are changed through the descriptor of what the same call has made.
+//! A task owns the folders that it writes to. It can replace anything in them by a link, a pipe or another
+//! folder, even between two system calls of the server. So nothing here relies on an earlier check of a path.
+//! A [`Dir`] is an open folder, and everything below is resolved from its descriptor by openat2(2), which
+//! never leaves it. Modes and owners are changed through the descriptor of what the same call has created.
 
 pub mod own;
 
@@ -16,35 +16,35 @@ use std::path::{Component, Path};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 use rustix::io::Errno;
 
-/// How often a look-up is tried again that something else was renamed past: openat2(2) on `EAGAIN`.
+/// Number of retries of a look-up that raced with a rename: openat2(2) fails with `EAGAIN` then.
 const TRIES: usize = 16;
 
-/// What a symbolic link on the way, or at its end, is worth. Those of `/proc` are never followed.
+/// How symbolic links in or at the end of a path are treated. Those of `/proc` are never followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// It is refused, with `ELOOP`.
+    /// Rejected with `ELOOP`.
     Refused,
-    /// It is followed as long as it stays inside, and refused with `EXDEV` where it does not.
+    /// Followed as long as they stay inside, otherwise rejected with `EXDEV`.
     Inside,
 }
 
-/// An open folder. Nothing that is reached from it lies outside.
+/// An open folder. Nothing outside can be reached from it.
 #[derive(Debug)]
 pub struct Dir(OwnedFd);
 
 impl Dir {
-    /// Opens a folder whose path the server alone decides on, with all that is above it.
+    /// Opens a folder whose path, including its parents, is controlled by the server only.
     ///
     /// # Errors
-    /// There is none, or it may not be entered.
+    /// It does not exist, or access is denied.
     pub fn open(path: &Path) -> rustix::io::Result<Self> {
         rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).map(Self)
     }
 
-    /// Opens what lies below, whatever it is; the folder itself for the empty path.
+    /// Opens anything below; the folder itself for the empty path.
     ///
     /// # Errors
-    /// There is none, it lies outside, or is behind a link that is not followed.
+    /// It does not exist, is outside, or is behind a link that is not followed.
     pub fn at(&self, below: &Path, flags: OFlags, links: Links) -> rustix::io::Result<OwnedFd> {
         let below = if below.as_os_str().is_empty() { Path::new(".") } else { below };
         let (flags, resolve) = match links {
@@ -65,15 +65,15 @@ impl Dir {
     /// Opens a folder below.
     ///
     /// # Errors
-    /// As [`Self::at`]; also where it is no folder.
+    /// As [`Self::at`]; also if it is not a folder.
     pub fn enter(&self, below: &Path, links: Links) -> rustix::io::Result<Self> {
         self.at(below, OFlags::PATH | OFlags::DIRECTORY, links).map(Self)
     }
 
-    /// Opens a plain file for reading. Nothing else is opened so that it would wait for somebody: a pipe, a device.
+    /// Opens a regular file for reading. A pipe or a device is not opened in a way that could block.
     ///
     /// # Errors
-    /// As [`Self::at`]; `InvalidInput` where it is no plain file.
+    /// As [`Self::at`]; `InvalidInput` if it is not a regular file.
     pub fn read(&self, below: &Path, links: Links) -> io::Result<File> {
         let found = self.at(below, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY, links)?;
         if FileType::from_raw_mode(rustix::fs::fstat(&found)?.st_mode) != FileType::RegularFile {
@@ -82,11 +82,12 @@ impl Dir {
         Ok(found.into())
     }
 
-    /// Makes a folder below and those that are missing above it, and opens it. Each that this process has made gets the
-    /// mode, whatever the umask, and is passed to `give`; one that a process made that died before it could give it, too.
+    /// Creates a folder below and its missing parents, and opens it. Each folder that this process has
+    /// created gets the mode, whatever the umask, and is passed to `give`. So is one whose creator died
+    /// before it could do that.
     ///
     /// # Errors
-    /// A link or something else that is no folder is in the way, the path leads upwards, or it cannot be made or given.
+    /// A link or another non-folder is in the way, the path leads upwards, or creation or `give` fails.
     pub fn make(
         &self,
         below: &Path,
@@ -106,10 +107,10 @@ impl Dir {
         Ok(at)
     }
 
-    /// Makes one folder in this one, in the same way.
+    /// Creates one folder in this one, in the same way.
     ///
     /// # Errors
-    /// As [`Self::make`]; also where something has that name, which is `AlreadyExists`.
+    /// As [`Self::make`]; `AlreadyExists` if the name exists.
     pub fn make_new(
         &self,
         name: &OsStr,
@@ -124,7 +125,8 @@ impl Dir {
         rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(mode))
     }
 
-    /// Opens a folder in this one, and sees to its mode and owner if it is as this process makes it.
+    /// Opens a folder in this one. Sets its mode and owner if it is in the state in which this process
+    /// creates it.
     fn take_over(
         &self,
         name: &OsStr,
@@ -132,7 +134,7 @@ impl Dir {
         made: bool,
         give: &impl Fn(BorrowedFd<'_>) -> io::Result<()>,
     ) -> io::Result<Self> {
-        // Not by its path alone: fchmod(2) wants it open.
+        // Not opened with `O_PATH`: fchmod(2) requires a regular descriptor.
         let folder = Self(self.at(Path::new(name), OFlags::RDONLY | OFlags::DIRECTORY, Links::Refused)?);
         let found = rustix::fs::fstat(&folder.0)?;
         if is_as_made(&found, mode) {
@@ -145,10 +147,11 @@ impl Dir {
         Ok(folder)
     }
 
-    /// Makes a file in this folder, or opens it, for writing. With `EXCL` in the flags it is a new one, whatever was there.
+    /// Opens a file in this folder for writing, and creates it if missing. With `EXCL` in the flags, it must
+    /// be new.
     ///
     /// # Errors
-    /// A link stands there, or it cannot be written.
+    /// It is a link, or cannot be written.
     pub fn write(&self, name: &OsStr, flags: OFlags, mode: u32) -> io::Result<File> {
         if flags.contains(OFlags::EXCL) {
             match rustix::fs::unlinkat(&self.0, name, AtFlags::empty()) {
@@ -156,7 +159,7 @@ impl Dir {
                 Err(errno) => return Err(errno.into()),
             }
         }
-        // Without NONBLOCK, opening a pipe would wait for somebody who reads from it.
+        // Without NONBLOCK, opening a pipe would block until a reader opens it.
         let flags = flags | OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file =
             rustix::fs::openat(&self.0, name, flags | OFlags::CLOEXEC, Mode::from_raw_mode(mode & 0o7777))?;
@@ -166,13 +169,14 @@ impl Dir {
         Ok(file.into())
     }
 
-    /// Removes what has this name: of a link the link, of a folder all that is in it.
+    /// Removes an entry: a link itself, a folder with its content.
     ///
     /// # Errors
-    /// There is none, or it cannot be removed.
+    /// It does not exist, or cannot be removed.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.0, name, AtFlags::empty()) {
-            // The standard library follows no link below the name; the name itself is found through the descriptor.
+            // The standard library follows no link below the name; the name itself is resolved through the
+            // descriptor.
             Err(Errno::ISDIR) => {
                 std::fs::remove_dir_all(format!("/proc/self/fd/{}/{}", self.0.as_raw_fd(), name.display()))
             }
@@ -180,18 +184,18 @@ impl Dir {
         }
     }
 
-    /// Gives what is in this folder another name there.
+    /// Renames an entry of this folder.
     ///
     /// # Errors
-    /// A folder that holds something has that name, or it cannot be given.
+    /// The new name is a folder that is not empty, or renaming fails.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> rustix::io::Result<()> {
         rustix::fs::renameat(&self.0, from, &self.0, to)
     }
 
-    /// What is known of what has this name here; of a link, of the link.
+    /// Metadata of an entry; of a link, the link's own.
     ///
     /// # Errors
-    /// There is none.
+    /// It does not exist.
     pub fn stat(&self, name: &OsStr) -> rustix::io::Result<Stat> {
         rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)
     }
@@ -209,17 +213,18 @@ impl AsFd for Dir {
     }
 }
 
-/// Gives an open file or folder to this uid, and the gid of the same number; nothing where there is none.
+/// Changes the owner of an open file or folder to this uid, and its group to the gid of the same number.
+/// `None` changes nothing.
 ///
 /// # Errors
-/// This process may not.
+/// This process lacks permission.
 pub fn give(what: impl AsFd, user: Option<u32>) -> io::Result<()> {
     let Some(user) = user else { return Ok(()) };
     Ok(rustix::fs::fchown(what, Some(Uid::from_raw(user)), Some(Gid::from_raw(user)))?)
 }
 
-/// Whether a folder is as this process's account makes them with this mode: nobody else's, and with no bit that somebody chose.
-/// The set-group-ID bit is nobody's choice: a folder has it from the one above.
+/// Whether a folder is in the state in which this process's account creates it with this mode: same owner,
+/// and no bits set by others. The set-group-ID bit is ignored, because a folder inherits it from its parent.
 #[must_use]
 pub fn is_as_made(found: &Stat, mode: u32) -> bool {
     const CHOSEN: u32 = 0o5777;

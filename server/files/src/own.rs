@@ -1,9 +1,9 @@
-//! Files at paths that the server alone decides on: its data folder but for what projects store there, `/proc` and `/sys`,
-//! what the configuration names.
+//! Files at paths that only the server controls: its data folder without the projects' part, `/proc` and
+//! `/sys`, and configured paths.
 //!
-//! These are the functions of [`std::fs`]. They have names of their own so that `clippy.toml` can refuse those in all crates
-//! that also work on paths which a project can name or change: whoever writes `own::read` has looked whether it is the
-//! server's. For what a project can change there is [`Dir`](crate::Dir).
+//! These are the functions of [`std::fs`]. They have their own names so that `clippy.toml` can forbid the
+//! originals in all crates that also handle paths controlled by projects. A call of `own::read` states that
+//! the path is the server's. For paths that a project can change, use [`Dir`](crate::Dir).
 
 #![allow(clippy::disallowed_methods, reason = "the one place that calls them for paths of the server's own")]
 #![allow(clippy::missing_errors_doc, reason = "those of std::fs")]
@@ -72,7 +72,7 @@ pub fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// [`fs::remove_dir_all`], which follows no link below the path: what lies there may be a project's.
+/// [`fs::remove_dir_all`], which follows no link below the path: its content may be a project's.
 pub fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     fs::remove_dir_all(path)
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A folder of a project, beside what nobody may reach from it.
+/// A folder of a project, next to files that must not be reachable from it.
 struct Scene {
     all: tempfile::TempDir,
 }
@@ -43,7 +43,7 @@ impl Scene {
         Dir::open(&self.all.path().join("project")).unwrap()
     }
 
-    /// Everything beside the project: owner, mode and content by path.
+    /// Everything outside of the project: owner, mode and content by path.
     fn beside(&self) -> BTreeMap<PathBuf, (u32, u32, Vec<u8>)> {
         let keys = self.all.path().join("keys");
         let mut found: BTreeMap<_, _> = fs::read_dir(&keys)
@@ -139,7 +139,7 @@ fn folders_get_their_mode_and_owner_once() {
     for path in ["new", "new/deep"] {
         assert_eq!(fs::metadata(project.join(path)).unwrap().mode() & 0o7777, 0o2775, "{path}");
     }
-    // What its owner closed stays closed, and what was opened by somebody is theirs.
+    // Permissions that its owner restricted stay that way, and a folder opened by someone else stays theirs.
     fs::set_permissions(project.join("new"), fs::Permissions::from_mode(0o777)).unwrap();
     scene.dir().make(Path::new("new"), 0o750, count).unwrap();
     assert_eq!((given.get(), fs::metadata(project.join("new")).unwrap().mode() & 0o777), (2, 0o777));

@@ -1,28 +1,28 @@
-//! What queries are about: the labels in their selectors.
+//! Label selectors of queries.
 
 use cubeloom_domain::kubernetes::PROGRAMS;
 
 use crate::prometheus::quoted;
 
-/// What a query is about.
+/// Scope of a query.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct About<'a> {
-    /// The labels of the cluster, as matchers, each with a comma behind it.
+    /// Matchers of the cluster's labels, each followed by a comma.
     pub(crate) cluster: &'a str,
-    /// One card; all of them when absent.
+    /// One GPU. `None` means all.
     pub(crate) card: Option<&'a str>,
-    /// One node; all of them when absent.
+    /// One node. `None` means all.
     pub(crate) node: Option<&'a str>,
-    /// Some pods.
+    /// Pods.
     pub(crate) pods: &'a [String],
-    /// Some cards, where it is not about one.
+    /// GPUs, if the query is not about a single one.
     pub(crate) cards: &'a [&'a str],
-    /// Some node-exporters, as Prometheus names what it scrapes.
+    /// Node-exporters, by their `instance` label in Prometheus.
     pub(crate) instances: &'a [String],
 }
 
 impl About<'_> {
-    /// The query, ready to be sent.
+    /// The query with its placeholders replaced.
     pub(crate) fn fill(&self, text: &str) -> String {
         let one = |label: &str, value: Option<&str>| {
             let own = value.map(|value| format!("{label}={},", quoted(value))).unwrap_or_default();
@@ -30,10 +30,10 @@ impl About<'_> {
         };
         let cards = |label: &str| match self.cards {
             [] => one(label, self.card),
-            // A UUID holds no signs of an expression.
+            // A UUID contains no regex metacharacters.
             some => format!("{}{label}=~{},", self.cluster, quoted(&some.join("|"))),
         };
-        // Names of pods hold no signs of an expression but the dot, and a dot fits itself.
+        // Pod names contain no regex metacharacters except the dot, which also matches itself.
         let pods = format!("{}pod=~{}", self.cluster, quoted(&self.pods.join("|")));
         let holders = format!("{}exported_pod=~{}", self.cluster, quoted(&self.pods.join("|")));
         let named = format!("{}podname=~{}", self.cluster, quoted(&self.pods.join("|")));
@@ -52,7 +52,7 @@ impl About<'_> {
     }
 }
 
-/// A text as an expression that fits it alone: an address may hold `.`, `[` and `]`.
+/// A regex that matches only this text: an address may contain `.`, `[` and `]`.
 fn literal(text: &str) -> String {
     let mut expression = String::new();
     for sign in text.chars() {

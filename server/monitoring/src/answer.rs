@@ -1,20 +1,19 @@
-//! What Prometheus' API answers.
+//! Responses of Prometheus' API.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// A series' labels.
 pub(crate) type Labels = BTreeMap<String, String>;
 
-/// The value of a series at one moment.
+/// A series' value at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) labels: Labels,
     pub(crate) value: f64,
 }
 
-/// The values of a series over time, each with its moment in seconds since the epoch.
+/// A series' values over time, each with its timestamp in seconds since the epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Series {
     pub(crate) labels: Labels,
@@ -50,7 +49,7 @@ struct Row {
     values: Vec<(f64, String)>,
 }
 
-/// Reads the answer to an instant query. A scalar is a sample without labels.
+/// Parses the response to an instant query. A scalar is a sample without labels.
 pub(crate) fn instant(body: &[u8]) -> Result<Vec<Sample>, String> {
     let answer: Answer<Instant> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     Ok(match answer.data {
@@ -62,7 +61,7 @@ pub(crate) fn instant(body: &[u8]) -> Result<Vec<Sample>, String> {
     })
 }
 
-/// Reads the answer to a range query.
+/// Parses the response to a range query.
 pub(crate) fn range(body: &[u8]) -> Result<Vec<Series>, String> {
     let answer: Answer<Matrix> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     let points = |values: Vec<(f64, String)>| values.iter().map(|(at, text)| (*at, number(text))).collect();
@@ -70,7 +69,7 @@ pub(crate) fn range(body: &[u8]) -> Result<Vec<Series>, String> {
     Ok(answer.data.result.into_iter().map(series).collect())
 }
 
-/// Numbers are texts there: `NaN`, `+Inf`. What is none is as good as not a number.
+/// Numbers are strings in the response: `NaN`, `+Inf`. Any other text counts as NaN.
 fn number(text: &str) -> f64 {
     text.parse().unwrap_or(f64::NAN)
 }

@@ -1,4 +1,4 @@
-//! Answers put together to a reading. Pure.
+//! Combines responses to a reading. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use crate::prometheus::Stretch;
 use crate::queries::Query;
 use crate::unit::Unit;
 
-/// Answers to a list of queries, in its order; those that failed are empty.
+/// Responses to a list of queries, in order. Those of failed queries are empty.
 pub(crate) type Answers = Vec<Vec<Sample>>;
 
-/// Everything that was asked at one moment.
+/// All responses for one time.
 #[derive(Default)]
 pub(crate) struct Asked {
     pub(crate) known: Vec<Sample>,
@@ -22,10 +22,10 @@ pub(crate) struct Asked {
     pub(crate) pods: Answers,
 }
 
-/// A cluster whose cards nobody can place has them here.
+/// The node of GPUs in a cluster where no exporter reports the node.
 const NOWHERE: &str = "?";
 
-/// The reading, without its moment and its problems.
+/// The reading, without its time and its problems.
 pub(crate) fn reading(
     asked: Asked,
     cards: &[Query<CardReading>],
@@ -63,7 +63,7 @@ pub(crate) fn reading(
     reading
 }
 
-/// What was answered of each, as far as it is a value.
+/// Valid values of a response.
 fn values<'a, T>(
     query: &Query<T>,
     samples: &'a [Sample],
@@ -76,7 +76,7 @@ fn values<'a, T>(
         .filter_map(move |sample| Some((name(&sample.labels)?, sample.value)))
 }
 
-/// The cards of the last hour, and the node of each.
+/// The GPUs of the last hour, and the node of each.
 fn known(samples: &[Sample]) -> (BTreeMap<String, CardReading>, BTreeMap<String, String>) {
     let (mut cards, mut homes) = (BTreeMap::new(), BTreeMap::new());
     for Sample { labels, .. } in samples {
@@ -92,8 +92,8 @@ fn known(samples: &[Sample]) -> (BTreeMap<String, CardReading>, BTreeMap<String,
     (cards, homes)
 }
 
-/// Which cards are told of now, and which pods hold them. Where Prometheus adds a `pod` of its own, which is the exporter's,
-/// the one that holds the card is `exported_pod`.
+/// Which GPUs report now, and which pods they are allocated to. If Prometheus adds a `pod` label of its own,
+/// the exporter's, then the pod with the GPU is in `exported_pod`.
 fn hold(cards: &mut BTreeMap<String, CardReading>, samples: &[Sample]) {
     let is_exporter = |pod: &str| pod.contains("dcgm-exporter");
     let mut holders: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
@@ -110,7 +110,7 @@ fn hold(cards: &mut BTreeMap<String, CardReading>, samples: &[Sample]) {
     }
 }
 
-/// The history of one card: of every measure the values at the same moments, absent where there is none.
+/// The history of a GPU: values of each metric at the same timestamps, with gaps.
 pub(crate) fn history(over: Stretch, found: Vec<(CardMeasure, Unit, Vec<Series>)>) -> CardHistory {
     let count = ((over.end - over.start) / over.step).round().max(0.0) as usize + 1;
     let mut history = CardHistory { start: over.start, step: over.step, ..CardHistory::default() };

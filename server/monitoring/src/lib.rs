@@ -1,7 +1,7 @@
-//! What the nodes and cards of clusters do, read from where it is measured: Prometheus, or the executor of this machine.
+//! Usage of clusters' nodes and GPUs, read from Prometheus or from this machine's executor.
 //!
-//! [`Prometheus`] is the only one here that speaks to anybody. What it asks is in `queries`, what becomes of the answers
-//! in `assemble`; [`advice`] looks at the history of a card, and of the workers of a task. These are pure.
+//! Only [`Prometheus`] does any I/O. Its queries are in `queries`, and `assemble` combines the responses.
+//! [`advice`] evaluates the history of a GPU, or of a task's workers. These are pure.
 
 mod about;
 pub mod advice;

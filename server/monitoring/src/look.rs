@@ -1,4 +1,4 @@
-//! What is asked of a cluster's Prometheus when somebody looks.
+//! A reading of a cluster's Prometheus.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,24 +14,25 @@ use crate::prometheus::{Prometheus, SourceError, Stretch};
 use crate::queries::{AGE, CARDS, CLOCK, HOLDERS, KNOWN, NODE_IO_WAIT, NODES, PODS, over_time};
 use crate::unit::Unit;
 
-/// So many queries are under way at a time.
+/// Maximum number of concurrent queries.
 pub(crate) const AT_ONCE: usize = 8;
-/// So many cards are asked about in one query over time.
+/// Maximum number of GPUs per range query.
 const CARDS_A_QUERY: usize = 100;
-/// Clocks further apart than this, in seconds, are worth a sentence.
+/// Clock differences above this, in seconds, are reported.
 const APART: f64 = 60.0;
-/// Measurements older than this, in seconds, too: exporters are asked every 15 to 60 seconds.
+/// Values older than this, in seconds, are reported: exporters are scraped every 15 to 60 seconds.
 const OLD: f64 = 150.0;
-/// So many nodes are named in a sentence.
+/// Maximum number of nodes named in a sentence.
 const TOLD: usize = 5;
-/// A card's history: so long, and a value so often, in seconds.
+/// A GPU's history: its length, and the interval between values, in seconds.
 const HISTORY: f64 = 3600.0;
 const STEP: f64 = 30.0;
 
-/// Looks at all nodes and cards, for no longer than `patience`.
+/// Reads all nodes and GPUs, within `patience`.
 ///
 /// # Errors
-/// Prometheus does not answer, or not in time. Where it refuses only some of the queries, the reading says so.
+/// Prometheus is unreachable, or does not respond in time. If it rejects only some of the queries, the
+/// reading has problems.
 pub async fn look(source: &Prometheus, now: Timestamp, patience: Duration) -> Result<Reading, SourceError> {
     let found = tokio::time::timeout(patience, all(source, now)).await;
     found.unwrap_or(Err(SourceError::Slow(patience.as_secs())))
@@ -63,7 +64,7 @@ async fn all(source: &Prometheus, now: Timestamp) -> Result<Reading, SourceError
     Ok(found)
 }
 
-/// The answers to some queries, in their order. One that fails is empty, and said once.
+/// The responses to queries, in order. A failed query has none, and its error is reported once.
 async fn many(source: &Prometheus, texts: Vec<String>, problems: &mut Vec<String>) -> Answers {
     let ask = |text: String| async move { source.instant(&text).await };
     let answers: Vec<_> = stream::iter(texts).map(ask).buffered(AT_ONCE).collect().await;
@@ -102,7 +103,7 @@ fn late(age: Option<f64>) -> Option<String> {
     ))
 }
 
-/// What was there within the last hour, and is not any more.
+/// What reported within the last hour, but no longer does.
 fn gone(reading: &Reading) -> Option<String> {
     let away = |node: &NodeReading| node.cards.values().filter(|card| !card.present).count();
     let counts = reading.nodes.iter().map(|(name, node)| (name, away(node)));
@@ -127,10 +128,10 @@ fn in_words(seconds: f64) -> String {
     }
 }
 
-/// The last hour of one card, which is on `node` and held by `pods`, by Prometheus' own clock.
+/// The last hour of a GPU on `node`, allocated to `pods`, by Prometheus' clock.
 ///
 /// # Errors
-/// Prometheus does not answer, or refuses.
+/// Prometheus is unreachable, or rejects the query.
 pub async fn history(
     source: &Prometheus,
     card: &str,
@@ -141,7 +142,7 @@ pub async fn history(
     let about =
         About { cluster: source.matchers(), card: Some(card), node: Some(node), pods, ..About::default() };
     let wanted = CardMeasure::ALL.into_iter().filter(|measure| {
-        // Without a pod the selector would stand for all.
+        // Without pods the selector would match all of them.
         *measure != CardMeasure::HolderCpu || !pods.is_empty()
     });
     let ask = |measure: CardMeasure| async move {
@@ -163,10 +164,10 @@ async fn last_hour(source: &Prometheus) -> Result<Stretch, SourceError> {
     Ok(Stretch { start: end - HISTORY, end, step: STEP })
 }
 
-/// How much each of some cards was used in the last hour, by Prometheus' own clock.
+/// Use of some GPUs in the last hour, by Prometheus' clock.
 ///
 /// # Errors
-/// Prometheus does not answer, or refuses.
+/// Prometheus is unreachable, or rejects the query.
 pub async fn usage(
     source: &Prometheus,
     cards: &[&str],
@@ -185,18 +186,17 @@ pub async fn usage(
     Ok(found)
 }
 
-/// Something that gives Prometheus its series.
+/// A source of Prometheus' series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exporter {
-    /// Name.
     pub name: &'static str,
-    /// What its series are good for.
+    /// What its series are used for.
     pub purpose: &'static str,
-    /// Series of its, of which one is enough: by the names of its versions.
+    /// Its series. One of them is enough: names differ between versions.
     series: &'static [&'static str],
 }
 
-/// Those that are read.
+/// The supported exporters.
 pub const EXPORTERS: [Exporter; 6] = [
     Exporter {
         name: "dcgm-exporter",
@@ -226,13 +226,13 @@ pub const EXPORTERS: [Exporter; 6] = [
     },
 ];
 
-/// How many series each exporter has there now, in the order of [`EXPORTERS`].
+/// Number of series of each exporter, in the order of [`EXPORTERS`].
 pub type Exporters = Vec<(Exporter, u64)>;
 
-/// Looks which exporters' series are there.
+/// Checks which exporters' series exist.
 ///
 /// # Errors
-/// Prometheus does not answer, or refuses.
+/// Prometheus is unreachable, or rejects the query.
 pub async fn exporters(source: &Prometheus) -> Result<Exporters, SourceError> {
     let mut found = Vec::new();
     for exporter in EXPORTERS {
@@ -244,9 +244,9 @@ pub async fn exporters(source: &Prometheus) -> Result<Exporters, SourceError> {
     Ok(found)
 }
 
-/// How long a reading is good for, from when it was there: exporters are asked about as often.
+/// How long a reading is cached. Exporters are checked at the same interval.
 pub const GOOD_FOR: Duration = Duration::from_secs(10);
-/// How long a look may take that people wait for.
+/// Timeout of a reading that users wait for.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 #[cfg(test)]

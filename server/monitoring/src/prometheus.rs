@@ -1,4 +1,4 @@
-//! Prometheus' HTTP API, as far as it is needed: an expression now, and over a stretch of time.
+//! A client for the used part of Prometheus' HTTP API: instant and range queries.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,63 +11,63 @@ use url::Url;
 
 use crate::answer::{Sample, Series, instant, range};
 
-/// How long an answer may take.
+/// Timeout of a query.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How much of an answer is taken, in bytes: of 10,000 cards, one measure is 1 MB.
+/// Maximum size of a response, in bytes: for 10,000 GPUs, one metric is 1 MB.
 const MOST: usize = 64 << 20;
 
-/// Why there is no answer.
+/// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 pub enum SourceError {
-    /// The address is none.
+    /// The address is invalid.
     #[error("`{0}` is no address of a Prometheus: write one like http://prometheus.monitoring:9090")]
     NoAddress(String),
-    /// Nobody is there, or the answer did not come in time.
+    /// It is unreachable, or does not respond in time.
     #[error("Prometheus does not answer: {0}")]
     Away(String),
-    /// It answers, but not all that was asked in so many seconds.
+    /// It responds, but not to all queries within this many seconds.
     #[error("Prometheus is too slow: what was asked of it needs more than {0} s")]
     Slow(u64),
-    /// It wants to know who asks, or another one.
+    /// It requires credentials, or rejects these.
     #[error(
         "Prometheus lets nobody in without a password or a token, or not with this one (status {0}): give the right one in the cluster's settings"
     )]
     Unknown(u16),
-    /// It answers that it cannot do that.
+    /// It rejects the query.
     #[error("Prometheus refuses: {0}")]
     Refused(String),
-    /// What it answers is not what a Prometheus answers.
+    /// The response is not one of a Prometheus.
     #[error("what answers is no Prometheus: {0}")]
     NotUnderstood(String),
-    /// It answers more than is taken.
+    /// The response is too large.
     #[error("Prometheus answers more than 64 MiB: give the cluster's own labels, so that less is asked for")]
     TooMuch,
 }
 
-/// A Prometheus, or what speaks like it.
+/// A Prometheus, or a compatible server.
 #[derive(Clone, Debug)]
 pub struct Prometheus {
     client: reqwest::Client,
-    /// With a slash at the end.
+    /// With a trailing slash.
     base: Url,
-    /// What stands in every selector, e.g. `cluster="east",`.
+    /// Matchers for every selector, e.g. `cluster="east",`.
     matchers: String,
-    /// Who asks, where it wants to know.
+    /// Credentials, if it requires them.
     login: Login,
 }
 
-/// Who asks a Prometheus.
+/// Credentials for a Prometheus.
 #[derive(Clone)]
 enum Login {
-    /// It does not want to know.
+    /// None required.
     Anybody,
-    /// Whoever has this token.
+    /// A bearer token.
     Bearer(String),
-    /// A name and its password.
+    /// User name and password.
     Basic(String, String),
 }
 
-/// Neither tokens nor passwords are shown.
+/// Never shows tokens or passwords.
 impl fmt::Debug for Login {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -78,23 +78,23 @@ impl fmt::Debug for Login {
     }
 }
 
-/// A stretch of Prometheus' own time, in seconds since the epoch.
+/// A time range by Prometheus' clock, in seconds since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stretch {
     /// Start of the time range.
     pub(crate) start: f64,
-    /// The last.
+    /// End of the time range.
     pub(crate) end: f64,
-    /// Between two moments.
+    /// Interval between two timestamps.
     pub(crate) step: f64,
 }
 
 impl Prometheus {
-    /// The one that a cluster's settings name, with the password or the token that is kept for it; `None` where they name none.
-    /// Nothing is asked of it yet.
+    /// The Prometheus in a cluster's settings, with its stored password or token. `None` if they have none.
+    /// It is not contacted yet.
     ///
     /// # Errors
-    /// The address is none.
+    /// The address is invalid.
     pub fn of(settings: &MonitoringSettings, secret: Option<String>) -> Result<Option<Self>, SourceError> {
         let Some(address) = &settings.prometheus else { return Ok(None) };
         let wrong = || SourceError::NoAddress(address.clone());
@@ -119,18 +119,18 @@ impl Prometheus {
         Ok(Some(Self { client, base, matchers: matchers(&settings.labels), login }))
     }
 
-    /// The address, for people.
+    /// The address, for display.
     #[must_use]
     pub fn address(&self) -> &str {
         self.base.as_str().trim_end_matches('/')
     }
 
-    /// What stands in every selector.
+    /// Matchers for every selector.
     pub(crate) fn matchers(&self) -> &str {
         &self.matchers
     }
 
-    /// The value of an expression now, by its own clock.
+    /// The value of an expression now, by Prometheus' clock.
     pub(crate) async fn instant(&self, query: &str) -> Result<Vec<Sample>, SourceError> {
         let body = self.ask("api/v1/query", &[("query", query.to_owned())]).await?;
         instant(&body).map_err(SourceError::NotUnderstood)
@@ -148,7 +148,7 @@ impl Prometheus {
         range(&body).map_err(SourceError::NotUnderstood)
     }
 
-    /// Expressions are too long for an address: they are sent as a form.
+    /// Expressions are too long for a URL: they are sent as a form.
     async fn ask(&self, path: &str, words: &[(&str, String)]) -> Result<Vec<u8>, SourceError> {
         let url = self.base.join(path).map_err(|_| SourceError::NoAddress(self.base.to_string()))?;
         let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(words).finish();
@@ -173,7 +173,7 @@ impl Prometheus {
     }
 }
 
-/// Prometheus says why in `error`; what stands before it, a proxy, says anything.
+/// Prometheus has the reason in `error`; a proxy in front of it may send anything.
 fn refusal(status: u16, body: &[u8]) -> SourceError {
     if matches!(status, 401 | 403) {
         return SourceError::Unknown(status);
@@ -185,9 +185,9 @@ fn refusal(status: u16, body: &[u8]) -> SourceError {
     )
 }
 
-/// A client that goes where it is told and nowhere else.
+/// A client without redirects and proxies.
 fn client() -> reqwest::Result<reqwest::Client> {
-    // A second call fails because the first one's provider is in place, which is what is wanted.
+    // A second call fails because the first one's provider is installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let begin = || {
         reqwest::Client::builder()
@@ -197,11 +197,11 @@ fn client() -> reqwest::Result<reqwest::Client> {
             .connect_timeout(PATIENCE / 3)
             .user_agent(concat!("Cubeloom/", env!("CARGO_PKG_VERSION")))
     };
-    // Minimal machines have no certificates of authorities; plain HTTP must work there all the same.
+    // Minimal machines have no CA certificates; plain HTTP must work there anyway.
     begin().build().or_else(|_| begin().tls_certs_only([]).build())
 }
 
-/// Labels as they stand in a selector, with a comma behind each.
+/// Label matchers of a selector, each followed by a comma.
 fn matchers(labels: &BTreeMap<String, String>) -> String {
     labels.iter().fold(String::new(), |mut text, (name, value)| {
         let _ = write!(text, "{name}={},", quoted(value));
@@ -209,7 +209,7 @@ fn matchers(labels: &BTreeMap<String, String>) -> String {
     })
 }
 
-/// A text as PromQL has it.
+/// A text as a PromQL string.
 pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

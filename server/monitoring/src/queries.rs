@@ -1,32 +1,38 @@
-//! Everything that is asked of Prometheus, with the unit of each answer.
+//! All queries to Prometheus, with the unit of each result.
 //!
-//! An exporter that is not there leaves its part empty, and `or` takes the next best series of each card: the profiling
-//! counters of dcgm-exporter (`dcp-metrics-included.csv`), its default counters, HAMi's vGPUmonitor. In selectors,
-//! `$cluster` stands for the labels of the cluster, `$card` for these and the card, `$hami` and `$before` for these and the card as
-//! HAMi names it, now and before version 2.9, `$node` and `$pods` for one node and some pods, `$holders` and `$named` for these as an
-//! exporter and as HAMi name them, `$programs` for the containers of programs, `$instances` for some node-exporters.
+//! The series of a missing exporter are empty, and `or` selects the next best series of each GPU: the
+//! profiling counters of dcgm-exporter (`dcp-metrics-included.csv`), its default counters, HAMi's
+//! vGPUmonitor. Placeholders in selectors:
+//!
+//! - `$cluster`: the labels of the cluster,
+//! - `$card`: these and the GPU,
+//! - `$hami` and `$before`: these and the GPU in HAMi's labels, since and before version 2.9,
+//! - `$node` and `$pods`: one node and some pods,
+//! - `$holders` and `$named`: these in the labels of an exporter and of HAMi,
+//! - `$programs`: the containers of programs,
+//! - `$instances`: some node-exporters.
 
 use cubeloom_domain::monitoring::{CardMeasure, CardReading, NodeReading, PodReading};
 use cubeloom_domain::usage::Measure;
 
 use crate::unit::Unit;
 
-/// A query of all cards, nodes or pods, and where its answer goes.
+/// A query for all GPUs, nodes or pods, and the field of its result.
 pub(crate) struct Query<T> {
     pub(crate) text: &'static str,
-    /// The unit of the answer.
+    /// Unit of the result.
     pub(crate) unit: Unit,
     pub(crate) put: fn(&mut T, f64),
 }
 
-/// The present moment of Prometheus' clock, in seconds since the epoch.
+/// Current time of Prometheus' clock, in seconds since the epoch.
 pub(crate) const CLOCK: &str = "time()";
 
-/// How old the newest measurement of a card is, in seconds.
+/// Age of the newest value of a GPU, in seconds.
 pub(crate) const AGE: &str = "time() - max(timestamp(DCGM_FI_DEV_FB_USED{$cluster}))";
 
-/// The cards of the last hour: `UUID`, `gpu` (the number), `modelName`, and the node as `node`, else `Hostname`. HAMi writes the
-/// maker before what the driver calls the model.
+/// The GPUs of the last hour: `UUID`, `gpu` (the index), `modelName`, and the node as `node`, or else
+/// `Hostname`. HAMi prefixes the driver's model name with the vendor.
 pub(crate) const KNOWN: &str = r#"group by (UUID, gpu, modelName, Hostname, node) (last_over_time(DCGM_FI_DEV_FB_USED{$cluster}[1h]))
 or on (UUID) label_replace(label_replace(label_replace(
   group by (device_uuid, device_index, device_type, node) (last_over_time(hami_host_gpu_memory_used_bytes{$cluster}[1h])),
@@ -35,8 +41,8 @@ or on (UUID) label_replace(label_replace(label_replace(
   group by (deviceuuid, deviceidx, devicetype, node, nodeid) (last_over_time(HostGPUMemoryUsage{$cluster}[1h])),
   "UUID", "$1", "deviceuuid", "(.*)"), "gpu", "$1", "deviceidx", "(.*)"), "modelName", "$1", "devicetype", "(?:NVIDIA-)?(.*)")"#;
 
-/// The cards that are told of now, and the pods that hold them. Of a card as a whole HAMi names no pod, and one that is there is
-/// its own.
+/// The GPUs that report now, and their pods. HAMi reports no pod for a GPU as a whole; if there is one, it is
+/// HAMi's own.
 pub(crate) const HOLDERS: &str = r#"group by (UUID, pod, exported_pod) (DCGM_FI_DEV_FB_USED{$cluster})
 or label_replace(
   group by (device_uuid, pod, exported_pod) (hami_vgpu_memory_used_bytes{$cluster})
@@ -45,7 +51,7 @@ or label_replace(label_replace(
   group by (deviceuuid, podname) (vGPU_device_memory_usage_in_bytes{$cluster} or HostGPUMemoryUsage{$cluster}),
   "UUID", "$1", "deviceuuid", "(.*)"), "exported_pod", "$1", "podname", "(.*)")"#;
 
-/// What HAMi tells of a card as a whole.
+/// HAMi's series of a GPU as a whole.
 macro_rules! of_host {
     ($begin:literal, $series:literal, $end:literal) => {
         concat!(
@@ -97,7 +103,7 @@ const TEMPERATURE: &str = concat!(
     "max by (UUID) (DCGM_FI_DEV_GPU_TEMP{$card}) or ",
     of_host!("", "hami_host_gpu_temperature_celsius", "")
 );
-/// The counter of energy is in thousandths of a joule, and begins anew with the driver.
+/// The energy counter is in millijoules, and restarts with the driver.
 const POWER: &str = concat!(
     "max by (UUID) (DCGM_FI_DEV_POWER_USAGE{$card})
 or max by (UUID) (rate(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{$card}[5m])) / 1000
@@ -109,7 +115,7 @@ or max by (UUID) (DCGM_FI_DEV_ENFORCED_POWER_LIMIT{$card})";
 const NVLINK: &str = "max by (UUID) (DCGM_FI_PROF_NVLINK_TX_BYTES{$card}) + max by (UUID) (DCGM_FI_PROF_NVLINK_RX_BYTES{$card})";
 const XID: &str = "max by (UUID) (DCGM_FI_DEV_XID_ERRORS{$card}) > 0";
 
-/// What is asked of every card. Of one that is cut with MIG, the busiest part counts.
+/// Queries for every GPU. With MIG, the busiest instance counts.
 pub(crate) const CARDS: [Query<CardReading>; 10] = [
     Query { text: USAGE, unit: Unit::Ratio, put: |card, value| card.usage = Some(value.min(1.0)) },
     Query {
@@ -127,7 +133,7 @@ pub(crate) const CARDS: [Query<CardReading>; 10] = [
     Query { text: XID, unit: Unit::Number, put: |card, value| card.xid = Some(value as u32) },
 ];
 
-/// What pods on each node ask for, of those that have not ended.
+/// Requests of running and pending pods, per node.
 macro_rules! requested {
     ($resource:literal) => {
         concat!(
@@ -139,7 +145,7 @@ macro_rules! requested {
     };
 }
 
-/// What node-exporter measures, under the node's name.
+/// node-exporter's series, with the node's name.
 macro_rules! of_node {
     ($by:literal, $measure:literal) => {
         concat!(
@@ -151,15 +157,15 @@ macro_rules! of_node {
     };
 }
 
-/// Work by all time: a counter that has just begun is too low in both.
+/// Busy time divided by total time: a new counter is too low in both.
 const NODE_CPU: &str = concat!(
     of_node!("sum", "rate(node_cpu_seconds_total{mode!~\"idle|iowait\",$cluster}[5m])"),
     " / ",
     of_node!("sum", "rate(node_cpu_seconds_total{$cluster}[5m])")
 );
 
-/// What a node tells of something that waits for storage. Where the kernel does not count pressure, it is the time in which a
-/// core did nothing else, of all cores together.
+/// Time for which anything on a node waited for storage. If the kernel has no pressure counters, it is the
+/// iowait share of all cores.
 macro_rules! node_waits {
     () => {
         concat!(
@@ -171,7 +177,8 @@ macro_rules! node_waits {
     };
 }
 
-/// What the kubelets tell of how long something of each pod waited for storage: of its program, where that has a known name.
+/// The kubelets' time for which anything in a pod waited for storage: in the program's container, if that has
+/// a known name.
 macro_rules! pods_wait {
     () => {
         concat!(
@@ -181,11 +188,11 @@ macro_rules! pods_wait {
     };
 }
 
-/// Where nobody of ours holds a card, its node alone is asked.
+/// For a GPU without a pod of ours, only its node is queried.
 pub(crate) const NODE_IO_WAIT: &str = node_waits!();
 const IO_WAIT: &str = concat!("max(", pods_wait!(), ") or ", node_waits!());
 
-/// What some node-exporters measure, under the name `node` that their nodes have for others.
+/// Series of some node-exporters, with the label `node` that other exporters use.
 macro_rules! by_node {
     ($together:literal, $begin:literal, $end:literal) => {
         concat!(
@@ -199,12 +206,14 @@ macro_rules! by_node {
     };
 }
 
-/// The node-exporters, as `instance`, of the nodes that some pods are on.
+/// The node-exporters, as `instance`, of some pods' nodes.
 pub(crate) const PODS_NODES: &str = r#"group by (instance) (label_replace(node_uname_info{$cluster},
   "node", "$1", "nodename", "(.*)") and on (node) kube_pod_info{$pods})"#;
 
-/// For how much of the time something of each pod waited for storage; where that is not counted, something of its node, for as long
-/// as it runs: a count that has just begun is not told yet, and the other does not stand in for it. The nodes are named by their exporters, [`PODS_NODES`]: of a whole cluster there would be too many series.
+/// Share of time in which anything in a pod waited for storage. If that is not counted, it is that of its
+/// node, over the pod's life. A counter that has just begun has no value yet, and the node's does not replace
+/// it. Nodes are selected by their exporters, [`PODS_NODES`]: for a whole cluster there would be too many
+/// series.
 pub(crate) const PODS_IO_WAIT: &str = concat!(
     "100 * (",
     pods_wait!(),
@@ -218,7 +227,7 @@ or max by (pod) ((kube_pod_info{$pods} and on (namespace, pod) kube_pod_status_p
     ")))"
 );
 
-/// What is asked of every node: its name is `node`, else `nodename`.
+/// Queries for every node: its name is `node`, or else `nodename`.
 pub(crate) const NODES: [Query<NodeReading>; 8] = [
     Query {
         text: r#"max by (node) (kube_node_status_allocatable{resource="cpu",$cluster})"#,
@@ -261,7 +270,7 @@ pub(crate) const NODES: [Query<NodeReading>; 8] = [
     },
 ];
 
-/// What is asked of the pods of our jobs, whose names begin with `cl-`. All containers count, also those beside the program: it is
+/// Queries for our jobs' pods, whose names begin with `cl-`. All containers count, including sidecars: it is
 /// what a project's pods take from the cluster.
 pub(crate) const PODS: [Query<PodReading>; 2] = [
     Query {
@@ -276,9 +285,10 @@ pub(crate) const PODS: [Query<PodReading>; 2] = [
     },
 ];
 
-/// What is told of the program's container of each pod, which the limits are of; where none has a known name, of all containers
-/// together but that which holds the pod's network. Of a program that is not told of, as its counter has not begun or it has ended
-/// before what is beside it, others say nothing: kube-state-metrics knows the containers of a pod from its beginning to its end.
+/// Series of the program's container in each pod, which the limits apply to. If none has a known name, it is
+/// the sum of all containers except the one with the pod's network. If the program has no series yet, or has
+/// ended before its sidecars, these do not replace it: kube-state-metrics knows a pod's containers from
+/// beginning to end.
 macro_rules! of_programs {
     ($begin:literal, $series:literal, $end:literal) => {
         concat!(
@@ -298,7 +308,7 @@ macro_rules! of_programs {
     };
 }
 
-/// What is asked of one card over time, and the unit of the answer.
+/// The range query for one GPU, and the unit of its result.
 pub(crate) fn over_time(measure: CardMeasure) -> (&'static str, Unit) {
     match measure {
         CardMeasure::Usage => (USAGE, Unit::Ratio),
@@ -316,14 +326,15 @@ pub(crate) fn over_time(measure: CardMeasure) -> (&'static str, Unit) {
     }
 }
 
-/// What cAdvisor counts of each pod, a second.
+/// cAdvisor's counters of each pod, per second.
 macro_rules! of_pods {
     ($counter:literal) => {
         concat!("sum by (pod) (rate(", $counter, "{$pods}[5m]))")
     };
 }
 
-/// What dcgm-exporter tells of the cards of each pod, which is `exported_pod` where Prometheus adds a `pod` of its own.
+/// dcgm-exporter's series of each pod's GPUs. The pod is `exported_pod` if Prometheus adds a `pod` of its
+/// own.
 macro_rules! of_cards {
     ($together:literal, $series:literal) => {
         concat!(
@@ -339,9 +350,9 @@ macro_rules! of_cards {
     };
 }
 
-/// What HAMi's vGPUmonitor, and its scheduler, tell of the shares of cards that each pod has: by its series of now, else by those of
-/// before version 2.9. A pod of an exporter's own is no pod of a job: series that differ in it alone, as an exporter was started
-/// again, are put together before it is replaced.
+/// Series of each pod's GPU shares from HAMi's vGPUmonitor and its scheduler: current series, or else those
+/// before version 2.9. An exporter's own pod is not a job's. Series that differ only in it, because an
+/// exporter restarted, are merged before it is replaced.
 /// <https://github.com/Project-HAMi/HAMi/blob/master/cmd/vGPUmonitor/metrics.go>
 macro_rules! of_shares {
     ($together:literal, $series:literal, $before:literal) => {
@@ -365,16 +376,16 @@ macro_rules! of_shares {
     };
 }
 
-/// How much of a card each pod's programs use, in percent.
+/// GPU use of each pod's programs, in percent.
 macro_rules! use_of_cards {
     () => {
         of_shares!("avg", "hami_container_device_utilization_ratio", "Device_utilization_desc_of_container")
     };
 }
 
-/// How much of their shares of cards pods use: HAMi counts in percent of the card. Where it does not say of how many cores, that is
-/// taken as it is; where it says that they are not limited, it counts nothing, and 0 would be no use.
-/// Where HAMi limits them loosely a pod may use more than its share, which is told as all of it.
+/// Use of pods' GPU shares: HAMi reports percent of the GPU. If the number of cores is missing, the value is
+/// used as it is. If cores are unlimited, HAMi counts nothing, and 0 would not mean idle. With soft limits a
+/// pod may use more than its share, which is capped at all of it.
 macro_rules! use_of_shares {
     () => {
         concat!(
@@ -391,7 +402,7 @@ macro_rules! use_of_shares {
     };
 }
 
-/// Of a share its pod is known to HAMi alone; what others say of the whole card is no worker's.
+/// Only HAMi knows the pod of a share; other exporters' values for the whole GPU are not a worker's.
 const CARDS_USE: &str = concat!(
     use_of_shares!(),
     " or 100 * (",
@@ -400,7 +411,7 @@ const CARDS_USE: &str = concat!(
     of_cards!("avg", "DCGM_FI_DEV_GPU_UTIL")
 );
 
-/// The same summed, each card or slice of one once, however many exporters tell of it.
+/// The same as a sum, with each GPU or slice counted once, however many exporters report it.
 macro_rules! sum_of_cards {
     ($series:literal) => {
         concat!(
@@ -413,7 +424,7 @@ macro_rules! sum_of_cards {
     };
 }
 
-/// How many cards' worth of work the cards of each pod did, all of them together.
+/// Total GPU use of each pod, in GPUs.
 pub(crate) const CARDS_WORK: &str = concat!(
     "(",
     sum_of_cards!("DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
@@ -422,7 +433,7 @@ pub(crate) const CARDS_WORK: &str = concat!(
     ") / 100"
 );
 
-/// The memory of the cards of each pod, or of its shares of them, in bytes.
+/// GPU memory of each pod, or of its shares, in bytes.
 pub(crate) const CARDS_MEMORY: &str = concat!(
     of_shares!("sum", "hami_vgpu_memory_limit_bytes", "vGPU_device_memory_limit_in_bytes"),
     " > 0 or 1048576 * ((",
@@ -432,9 +443,9 @@ pub(crate) const CARDS_MEMORY: &str = concat!(
     "))"
 );
 
-/// What the containers of some pods used in the `$step` before each moment: cores on average, and at the most bytes; and in which part
-/// of the scheduler's periods their limit of CPU held them back, which cAdvisor tells of those that have one. A counter that has begun
-/// within it counts from its first value.
+/// Usage of some pods' containers in the `$step` before each timestamp: average cores, maximum bytes, and
+/// the share of throttled CFS periods. cAdvisor reports throttling for containers with a limit. A counter
+/// that began within the step counts from its first value.
 pub(crate) const PODS_USED: [(&str, Unit); 3] = [
     (
         r#"sum by (pod,container) (rate(container_cpu_usage_seconds_total{container!="",$pods}[5m]))"#,
@@ -453,12 +464,12 @@ pub(crate) const PODS_USED: [(&str, Unit); 3] = [
     ),
 ];
 
-/// What is asked of some pods over time, in the unit of the measure.
+/// Range queries for some pods, in the unit of the metric.
 pub(crate) fn of_workers(measure: Measure) -> &'static str {
     match measure {
         Measure::Cpu => of_programs!("rate(", "container_cpu_usage_seconds_total", "[5m])"),
         Measure::Throttled => of_programs!("rate(", "container_cpu_cfs_throttled_seconds_total", "[5m])"),
-        // What the kubelets tell, as of storage.
+        // From the kubelets, as for storage.
         Measure::CpuWait => concat!(
             "100 * (",
             of_programs!("rate(", "container_pressure_cpu_waiting_seconds_total", "[5m])"),
@@ -470,7 +481,7 @@ pub(crate) fn of_workers(measure: Measure) -> &'static str {
         // The network is the pod's, not the container's.
         Measure::NetworkReceived => of_pods!("container_network_receive_bytes_total"),
         Measure::NetworkSent => of_pods!("container_network_transmit_bytes_total"),
-        // What its node did stands in for it where the node is known: `PODS_IO_WAIT`.
+        // If the node is known, its value replaces a missing one: `PODS_IO_WAIT`.
         Measure::IoWait => concat!("100 * (", pods_wait!(), ")"),
         Measure::CardUse => CARDS_USE,
         Measure::CardMemory => concat!(
@@ -483,7 +494,7 @@ pub(crate) fn of_workers(measure: Measure) -> &'static str {
     }
 }
 
-/// The kind of number that a measure of workers is.
+/// The unit of a worker's metric.
 pub(crate) fn unit_of(measure: Measure) -> Unit {
     match measure {
         Measure::Cpu | Measure::Throttled => Unit::Cores,

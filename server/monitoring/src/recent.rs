@@ -1,13 +1,13 @@
-//! The last hour of cards that no Prometheus keeps: those of this machine. Pure.
+//! The last hour of GPUs without a Prometheus: those of this machine. Pure.
 
 use std::collections::VecDeque;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::monitoring::{CardHistory, CardMeasure, CardReading, Reading};
 
-/// A value so often, in microseconds.
+/// Interval between values, in microseconds.
 const STEP: i64 = 15_000_000;
-/// So many values: an hour.
+/// Number of values: an hour.
 const COUNT: i64 = 240;
 /// The last 15 minutes, in microseconds.
 const RECENT: i64 = 900_000_000;
@@ -17,11 +17,11 @@ const RECENT: i64 = 900_000_000;
 pub struct Recent(VecDeque<Reading>);
 
 impl Recent {
-    /// How often a reading is wanted, in microseconds.
+    /// Interval of readings, in microseconds.
     pub const EVERY: i64 = STEP;
 
-    /// Takes in a reading, with the means of what is kept; forgets those of more than an hour ago. A clock that went back
-    /// begins anew.
+    /// Adds a reading, and fills in the means of the stored ones. Readings older than an hour are dropped. If
+    /// the clock went back, all are.
     pub fn take(&mut self, mut reading: Reading) -> Reading {
         if self.0.back().is_some_and(|last| last.at > reading.at) {
             self.0.clear();
@@ -30,7 +30,8 @@ impl Recent {
         while self.0.front().is_some_and(|first| first.at.0 < oldest) {
             self.0.pop_front();
         }
-        // What is asked for in between is answered and not kept. Ticks come a little early and late: each has its slot.
+        // Additional readings in between are answered but not stored. Ticks come slightly early or late: each
+        // has its slot.
         if self.0.back().is_none_or(|last| slot(reading.at) > slot(last.at)) {
             self.0.push_back(reading.clone());
         }
@@ -49,7 +50,7 @@ impl Recent {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
-    /// The last hour of a card, which is on `node`.
+    /// The last hour of a GPU on `node`.
     #[must_use]
     pub fn history(&self, uuid: &str, node: &str) -> CardHistory {
         let Some(last) = self.0.back() else { return CardHistory::default() };
@@ -72,7 +73,7 @@ impl Recent {
     }
 }
 
-/// The place of a moment among those at which a value is wanted, the nearest one.
+/// The nearest slot of a timestamp.
 fn slot(at: Timestamp) -> i64 {
     (at.0 + STEP / 2).div_euclid(STEP)
 }

@@ -1,32 +1,31 @@
-//! What a card is to whoever looks for one. Pure.
+//! The state of a GPU for users who look for one. Pure.
 
 use cubeloom_domain::monitoring::{CardReading, is_of_the_card};
 
-/// A card that is used less than this, from 0 to 1, does nothing that counts.
+/// Use below this counts as idle, from 0 to 1.
 const IDLE: f64 = 0.05;
 
-/// How a card is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CardState {
-    /// It works for somebody.
+    /// Allocated and busy.
     Busy,
-    /// Somebody holds it, and it has done nothing for a quarter of an hour.
+    /// Allocated, and idle for a quarter of an hour.
     Idle,
-    /// Nobody holds it, nor any other card of its node.
+    /// Free, as are all other GPUs of its node.
     Free,
-    /// Nobody holds it, but others of its node are held: who wants all cards of a node cannot have this one.
+    /// Free (fragmented): others of its node are allocated, so it is unavailable to a job that needs all of
+    /// them.
     Fragment,
-    /// The driver has reported an error of the card.
+    /// The driver has reported an error of the GPU.
     Faulty,
-    /// It was there within the last hour, and is not told of any more.
+    /// It reported within the last hour, but no longer does.
     Away,
 }
 
 impl CardState {
-    /// All items.
     pub const ALL: [Self; 6] = [Self::Busy, Self::Idle, Self::Free, Self::Fragment, Self::Faulty, Self::Away];
 
-    /// The word for it.
+    /// The public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -39,7 +38,7 @@ impl CardState {
         }
     }
 
-    /// How a card is that somebody holds or not, on a node of which others are held or not.
+    /// The state of a GPU that is allocated or not, on a node with others that are allocated or not.
     #[must_use]
     pub fn of(card: &CardReading, held: bool, others_held: bool) -> Self {
         let works = |usage: Option<f64>| usage.is_some_and(|usage| usage >= IDLE);
@@ -52,7 +51,7 @@ impl CardState {
         match held {
             true if card.recent_usage.is_some_and(|usage| usage < IDLE) && !works(card.usage) => Self::Idle,
             true => Self::Busy,
-            // Exporters that do not know pods tell of no holder; that it works is told all the same.
+            // Exporters without pod labels report no allocation, but their GPU use is still valid.
             false if works(card.usage) => Self::Busy,
             false if others_held => Self::Fragment,
             false => Self::Free,
@@ -76,7 +75,7 @@ mod tests {
             (card(0.9), true, true, CardState::Busy),
             (card(0.9), false, false, CardState::Busy),
             (card(0.01), true, false, CardState::Idle),
-            // It has begun to work just now.
+            // It has just become busy.
             (CardReading { usage: Some(0.8), ..card(0.01) }, true, false, CardState::Busy),
             (CardReading { recent_usage: None, usage: None, ..card(0.0) }, true, false, CardState::Busy),
             (card(0.0), false, false, CardState::Free),

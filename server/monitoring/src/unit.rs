@@ -1,6 +1,6 @@
-//! Units of what Prometheus answers.
+//! Units of Prometheus' results.
 
-/// The unit of an answer.
+/// The unit of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// From 0 to 1.
@@ -12,15 +12,15 @@ pub(crate) enum Unit {
     Watts,
     Bytes,
     BytesASecond,
-    /// Cores of a CPU.
+    /// CPU cores.
     Cores,
-    /// Cards, or the number of an error.
+    /// GPUs, or an error number.
     Number,
 }
 
 impl Unit {
-    /// Whether that can be one. DCGM has numbers of its own for what a card cannot tell (`9223372036854775794`), and rates
-    /// are a little above what there is at times.
+    /// Whether a value is plausible. DCGM has special numbers for unavailable values (`9223372036854775794`),
+    /// and rates are sometimes slightly above the maximum.
     pub(crate) fn has(self, value: f64) -> bool {
         let most = match self {
             Self::Ratio => 1.05,

@@ -1,4 +1,4 @@
-//! What the workers of a job do over time: read of its pods, and put together to what [`crate::advice`] looks at.
+//! Usage of a job's workers over time, read from its pods and combined for [`crate::advice`].
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,27 +16,28 @@ use crate::prometheus::{Prometheus, SourceError, Stretch};
 use crate::queries::{CARDS_MEMORY, CARDS_WORK, PODS_IO_WAIT, PODS_NODES, PODS_USED, of_workers, unit_of};
 use crate::unit::Unit;
 
-/// So many values of a line are asked for; exporters have none more often than every 15 seconds.
+/// Maximum number of values per series. Exporters have at most one every 15 seconds.
 const POINTS: f64 = 500.0;
 const LEAST_STEP: f64 = 15.0;
-/// What the cards of a job did in the last two hours is asked for as finely as it is told. Of the week before these there are so many
-/// values of a line, each the most in its step: a look between two may meet a moment of rest. In seconds.
+/// The GPU usage of a job is queried in full resolution for the last two hours, in seconds. For the week
+/// before, each series has [`COARSE_POINTS`] values, each the maximum in its step: an instant value may fall
+/// into a short idle phase.
 const FINE: f64 = 2.0 * 3600.0;
 const COARSE: f64 = 7.0 * 24.0 * 3600.0;
 const COARSE_POINTS: f64 = 2000.0;
-/// The hour that advice looks at, in seconds, and the least between two of its values.
+/// The window of recommendations, in seconds, and the minimum interval between its values.
 const HOUR: f64 = 3600.0;
 const HOUR_STEP: f64 = 30.0;
-/// How long it is waited for how much pods were held back, beside what they used: the end of a job waits a second for both.
+/// Timeout of the query for throttling, in addition to usage: the end of a job waits a second for both.
 const HELD_BACK: Duration = Duration::from_millis(500);
-/// How long it is waited for how nodes waited for storage, beside what pods themselves tell of that.
+/// Timeout of the query for nodes' storage waits, in addition to the pods' own.
 const WAITS: Duration = Duration::from_secs(3);
 
-/// What the pods of a job did between two moments: of each pod whose name is `object`, or begins with it and a `-`. What is
-/// behind that stands as the worker's name.
+/// Usage of a job's pods in a time range, for each pod named `object` or `object-...`. The rest of the name
+/// is the worker's name.
 ///
 /// # Errors
-/// Prometheus does not answer, or refuses.
+/// Prometheus is unreachable, or rejects the query.
 pub async fn workers(
     source: &Prometheus,
     object: &str,
@@ -47,11 +48,11 @@ pub async fn workers(
     told(source, object, stretch(from, to), wanted, str::to_owned).await
 }
 
-/// The same of their cards alone: how much they were used, and what they drew. Finely of the last two hours; of the week before, at
-/// each moment the most until the next one; of what was earlier nothing.
+/// The same for their GPUs only: use and power. The last two hours are in full resolution. The week before
+/// has the maximum per step, and earlier data is omitted.
 ///
 /// # Errors
-/// Prometheus does not answer, or refuses.
+/// Prometheus is unreachable, or rejects the query.
 pub async fn cards_over_time(
     source: &Prometheus,
     object: &str,
@@ -64,7 +65,8 @@ pub async fn cards_over_time(
         return told(source, object, fine, wanted, str::to_owned).await;
     };
     let step = coarse.step;
-    // Looks a fifth of the step apart are enough for the most: finer ones of a week are more than Prometheus answers in time.
+    // Samples at a fifth of the step are enough for the maximum: Prometheus cannot answer finer ones for a
+    // week in time.
     let apart = (step / 5.0).floor().max(LEAST_STEP);
     let most = |text: &str| format!("max_over_time(({text})[{step}s:{apart}s])");
     let (earlier, mut lines) = futures::try_join!(
@@ -72,13 +74,13 @@ pub async fn cards_over_time(
         told(source, object, fine, wanted, str::to_owned)
     )?;
     for worker in earlier {
-        // Told of a worker that is gone, too.
+        // Also of a worker that is gone.
         let at = lines.iter().position(|one| one.worker == worker.worker).unwrap_or_else(|| {
             lines.push(WorkerLines { worker: worker.worker.clone(), ..WorkerLines::default() });
             lines.len() - 1
         });
         for (measure, points) in worker.lines {
-            // The step ends at the moment that Prometheus says.
+            // Prometheus labels a step with its end.
             let begun = points.into_iter().map(|[at, value]| [at - step, value]);
             let later = lines[at].lines.remove(&measure).unwrap_or_default();
             lines[at].lines.insert(measure, begun.chain(later).collect());
@@ -87,13 +89,14 @@ pub async fn cards_over_time(
     Ok(lines)
 }
 
-/// The last two hours, as far as they are after `from`.
+/// The last two hours, limited to after `from`.
 fn fine(from: Timestamp, to: Timestamp) -> Stretch {
     let end = seconds(to).max(seconds(from));
     Stretch { start: (end - FINE).max(seconds(from)), end, step: LEAST_STEP }
 }
 
-/// The week before, from `from` on: the last step ends where the fine ones begin. `None` where there is none.
+/// The week before, starting at `from`: its last step ends where the full resolution begins. `None` if it is
+/// empty.
 fn before(from: Timestamp, fine: Stretch) -> Option<Stretch> {
     let long = (fine.start - seconds(from)).min(COARSE);
     let step = (long / COARSE_POINTS).ceil().max(LEAST_STEP);
@@ -102,7 +105,7 @@ fn before(from: Timestamp, fine: Stretch) -> Option<Stretch> {
     (steps >= 1.0).then_some(Stretch { start, end: fine.start, step })
 }
 
-/// What is told of these measures, each asked for as `of` has it; `None` is the memory that the cards have.
+/// Values of these metrics, with queries from `of`; a metric of `None` is the GPU memory's capacity.
 async fn told(
     source: &Prometheus,
     object: &str,
@@ -131,8 +134,8 @@ async fn told(
     Ok(assembled(object, answers.into_iter().collect::<Result<_, _>>()?))
 }
 
-/// How pods waited for storage, or else their nodes, asked for as `of` has it. `None` where no node is known of them, or what these
-/// tell cannot be had.
+/// Storage waits of pods, or else of their nodes, with queries from `of`. `None` if their nodes are unknown,
+/// or the nodes' values are unavailable.
 async fn waits(
     source: &Prometheus,
     about: About<'_>,
@@ -149,11 +152,11 @@ async fn waits(
     source.range(&about.fill(&of(PODS_IO_WAIT)), over).await.ok()
 }
 
-/// For how long the cards of a job's pods worked between two moments: the sum of what was told at each step, for as long as the
-/// step is; and for how much of the pods' time anything was told. `None` where nothing was.
+/// Busy time of the GPUs of a job's pods in a time range: the sum over all steps, and the covered part of the
+/// pods' time. `None` without values.
 ///
 /// # Errors
-/// Prometheus does not answer, or refuses.
+/// Prometheus is unreachable, or rejects the query.
 pub async fn cards_worked(
     source: &Prometheus,
     object: &str,
@@ -166,11 +169,11 @@ pub async fn cards_worked(
     Ok(card_time(&source.range(&about.fill(CARDS_WORK), over).await?, over.step))
 }
 
-/// What each container of the pods of a job used between two moments, as far as both its cores and its memory were told, and how much
-/// it was held back where that was, and soon. One that was there for too short a time to be told of is absent.
+/// Usage of each container of a job's pods in a time range, if both cores and memory were reported, plus
+/// throttling if available in time. Containers that were too short-lived for a value are missing.
 ///
 /// # Errors
-/// Prometheus does not answer, or refuses.
+/// Prometheus is unreachable, or rejects the query.
 pub async fn pods_used(
     source: &Prometheus,
     object: &str,
@@ -180,14 +183,15 @@ pub async fn pods_used(
     let over = stretch(from, to);
     let pods = [format!("{object}(-.+)?")];
     let about = About { cluster: source.matchers(), pods: &pods, ..About::default() };
-    // In how much of all its time it was held back is one value, at the end: a step may have too few samples to tell.
+    // Throttling is a single value for the whole time, at its end: a step may have too few samples.
     let whole = Stretch { start: over.end, step: (over.end - over.start).ceil().max(over.step), ..over };
     let ask = |(text, unit): (&'static str, Unit), over: Stretch| {
         let text = about.fill(text).replace("$step", &format!("{}s", over.step));
         async move { Ok::<_, SourceError>(values_by_container(&source.range(&text, over).await?, unit)) }
     };
     let [cores, memory, held_back] = PODS_USED;
-    // Over the whole run it may be more than Prometheus answers, or answers soon: then it is not known, and the rest is.
+    // For the whole run, Prometheus may reject the query or be too slow: throttling is unknown then, but the
+    // rest is not.
     let held_back = async {
         let told = timeout(HELD_BACK, ask(held_back, whole)).await;
         Ok::<_, SourceError>(told.ok().and_then(Result::ok).unwrap_or_default())
@@ -202,7 +206,7 @@ pub async fn pods_used(
     Ok(used.collect())
 }
 
-/// What is told of each pod's containers, where it can be true; of none nothing.
+/// Plausible values of each pod's containers. Containers without values are missing.
 fn values_by_container(series: &[Series], unit: Unit) -> BTreeMap<(String, String), Vec<f64>> {
     let mut told: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
     for one in series {
@@ -214,8 +218,8 @@ fn values_by_container(series: &[Series], unit: Unit) -> BTreeMap<(String, Strin
     told
 }
 
-/// The sum over all pods and moments. Exporters that name the pod by either label tell of the same cards: of each moment of a pod
-/// the most counts.
+/// The sum over all pods and timestamps. Exporters with either pod label report the same GPUs: the maximum
+/// per pod and timestamp counts.
 fn card_time(series: &[Series], step: f64) -> Option<CardTime> {
     let mut told: BTreeMap<(&str, u64), f64> = BTreeMap::new();
     for one in series {
@@ -263,8 +267,8 @@ fn assembled(object: &str, answers: Vec<(Option<Measure>, Unit, Vec<Series>)>) -
     found.into_iter().map(|(name, lines)| WorkerLines { worker: name, ..lines }).collect()
 }
 
-/// The hour before `end`, in seconds since the epoch, of a worker's lines: at each moment the mean of the values since the one
-/// before. Of memory and power, it is those of one of its so many cards.
+/// The hour before `end`, in seconds since the epoch, of a worker's series: each value is the mean since the
+/// previous timestamp. Memory and power are divided by the number of GPUs.
 #[must_use]
 pub fn hour_of(worker: &WorkerLines, cards: u32, end: f64) -> CardHistory {
     let step = HOUR_STEP.max(2.0 * widest(worker)).min(HOUR / 4.0);
@@ -294,7 +298,7 @@ pub fn hour_of(worker: &WorkerLines, cards: u32, end: f64) -> CardHistory {
     history
 }
 
-/// The distance that most neighbouring points of the worker have, in seconds: of those who run long, fewer are kept.
+/// The usual interval between a worker's points, in seconds. Series of long-running workers are thinned.
 fn widest(worker: &WorkerLines) -> f64 {
     let of = |points: &Vec<Point>| {
         let mut apart: Vec<f64> = points.windows(2).map(|pair| pair[1][0] - pair[0][0]).collect();

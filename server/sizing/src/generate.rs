@@ -1,32 +1,30 @@
-//! Traces to work on, made from a seed. They resemble what has been published of shared clusters for science and machine
-//! learning: most users ask for 1.2 to 6 times the most that they need, in round numbers; most tasks come again and again with
-//! nearly the same peak; some follow the size of their input; some have two modes; some grow; run times are spread over
-//! four orders of magnitude. Nothing in them is measured.
+//! Synthetic traces from a seed. They resemble published data of shared clusters for science and machine
+//! learning. Most users request 1.2 to 6 times the peak that they need, in round numbers. Most tasks recur
+//! with nearly the same peak; some follow the size of their input; some have two modes; some grow. Run times
+//! span four orders of magnitude. Nothing in them is measured.
 
 use crate::trace::{Attempt, Status};
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// What a trace is mostly made of.
+/// The dominant kind of tasks in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A bit of everything.
+    /// A mix of all kinds.
     Mixed,
-    /// Nightly pipelines: the same peak with little noise, now and then another version.
+    /// Nightly pipelines: the same peak with little noise, and occasionally another version.
     Pipelines,
-    /// Science workflows: many short tasks whose memory follows their input.
+    /// Scientific workflows: many short tasks whose memory follows their input.
     Workflows,
-    /// Training: few, long and large; two modes (a trial run, the whole thing); growth with the data.
+    /// Training: few, long and large tasks; two modes (a trial run, the full run); growth with the data.
     Training,
-    /// Notebooks and one-off programs: few attempts of each task, a wide spread.
+    /// Notebooks and one-off programs: few attempts per task, with a wide spread.
     Adhoc,
 }
 
 impl Kind {
-    /// All items.
     pub const ALL: [Self; 5] = [Self::Mixed, Self::Pipelines, Self::Workflows, Self::Training, Self::Adhoc];
 
-    /// Name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -38,29 +36,29 @@ impl Kind {
         }
     }
 
-    /// The kind of a name.
+    /// Parses a kind's name.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// How the peaks of a task come about.
+/// Distribution of a task's peaks.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
-    /// About the same, with a spread of its logarithm.
+    /// Log-normal with a small spread.
     Steady { spread: f64 },
-    /// By the size of the input.
+    /// Proportional to the size of the input.
     Input { each: f64, spread: f64 },
-    /// One of two, the larger with this chance.
+    /// One of two modes, with this probability for the larger one.
     Two { larger: f64, chance: f64, spread: f64 },
-    /// A little more each time, then another version that needs less or more.
+    /// Grows a little each time, until another version that needs less or more.
     Grows { each: f64, spread: f64 },
-    /// Anything.
+    /// Log-normal with a large spread.
     Wild { spread: f64 },
 }
 
-/// A trace of about so many attempts.
+/// A trace of about this many attempts.
 #[must_use]
 pub fn trace(kind: Kind, attempts: usize, seed: u64) -> Vec<Attempt> {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
@@ -90,7 +88,7 @@ struct Task {
     cpu_used: f64,
     hours: f64,
     count: usize,
-    /// Seconds from one attempt to the next.
+    /// Seconds between two attempts.
     gap: f64,
 }
 
@@ -133,7 +131,7 @@ impl Task {
                 Shape::Wild { spread } => (2.0 * spread).exp(),
                 Shape::Steady { .. } => 1.0,
             };
-        // Round numbers, usually far above what is needed; one of fifty is too low now and then.
+        // Round numbers, usually far above the need; one in fifty is sometimes too low.
         let over = if random.below(50) == 0 { random.between(0.9, 1.1) } else { random.between(1.2, 6.0) };
         let request = GIB * 2.0_f64.powf((most * over / GIB).log2().ceil()).max(1.0);
         let cpu = 2.0_f64.powi(i32::try_from(random.below(5)).unwrap_or(0));

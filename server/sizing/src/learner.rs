@@ -1,4 +1,4 @@
-//! What the next attempt at a task should get.
+//! Predicts what the next attempt of a task should get.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,16 +7,16 @@ use crate::shares::{Shares, share_used};
 use crate::tail::{Tail, Value, chance_beyond};
 use crate::trace::{Attempt, Status};
 
-/// The rules' numbers. They were chosen on generated traces, before any real one was seen.
+/// Parameters of the rules. They were chosen on synthetic traces, before any real one was available.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The share of attempts whose memory may turn out too little.
+    /// Accepted share of attempts with too little memory.
     pub risk: f64,
-    /// Of how many attempts at a task, the latest, the peaks count.
+    /// The number of latest attempts of a task whose peaks count.
     pub window: usize,
-    /// What is added to every bound, as a share of it.
+    /// Margin added to every bound, as a share of it.
     pub margin: f64,
-    /// The least that is advised, in bytes.
+    /// Minimum recommendation, in bytes.
     pub floor: f64,
 }
 
@@ -26,48 +26,49 @@ impl Default for Settings {
     }
 }
 
-/// What an attempt should get.
+/// Recommendation for an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
     /// Memory, in bytes.
     pub memory: f64,
-    /// Cores.
+    /// CPU cores.
     pub cpu: f64,
-    /// What of.
+    /// Basis of the recommendation.
     pub basis: Basis,
 }
 
-/// What an advice is made of.
+/// The basis of a recommendation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// Too little is known: what was asked for, or what one that failed has used beyond it.
+    /// Too little is known: the request, or the usage of a failed attempt that exceeded it.
     Request,
     /// The peaks of this many attempts.
     Peaks(usize),
-    /// A line through the inputs of this many attempts.
+    /// A linear regression over the inputs of this many attempts.
     Inputs(usize),
-    /// What this many other tasks used of their requests: no attempt at this one has ended.
+    /// Usage of this many other tasks relative to their requests: no attempt of this one has ended.
     Others(usize),
-    /// Memory ran out: more than was asked for.
+    /// An OOM kill: more than the request.
     OutOfMemory,
 }
 
-/// What is known so far.
+/// The model, updated with each attempt.
 #[derive(Clone, Debug)]
 pub struct Learner {
     settings: Settings,
     tasks: HashMap<String, Known>,
-    /// What tasks used of their requests.
+    /// Usage of tasks relative to their requests.
     shares: Shares,
-    /// The sum of the tasks' scales, and how many there are.
+    /// Sum of the tasks' scales, and their number.
     scales: (f64, usize),
-    /// How far distances are stretched, by how much is known of a task: more each time that it was too little.
+    /// Stretch factor of distances, by how much is known of a task: it increases with each prediction that
+    /// was too low.
     strictness: [Strictness; BUCKETS],
-    /// The mean of what attempts held, in byte-hours, and how many there were.
+    /// Mean of what attempts held, in byte-hours, and their number.
     weight: (f64, u64),
 }
 
-/// Of 1, 2, 3, 4 to 6, 7 to 12, 13 to 30 and more attempts.
+/// Buckets of 1, 2, 3, 4 to 6, 7 to 12, 13 to 30 and more attempts.
 const BUCKETS: usize = 7;
 
 fn bucket(count: usize) -> usize {
@@ -82,7 +83,8 @@ fn bucket(count: usize) -> usize {
     }
 }
 
-/// Stretches distances until as many attempts run out of memory as may (adaptive conformal inference, Gibbs and Candès 2021).
+/// Stretches distances until the accepted share of attempts runs out of memory (adaptive conformal inference,
+/// Gibbs and Candès 2021).
 #[derive(Clone, Copy, Debug)]
 struct Strictness(f64);
 
@@ -107,26 +109,26 @@ impl Strictness {
 #[derive(Clone, Debug, Default)]
 struct Known {
     seen: VecDeque<Seen>,
-    /// Attempts that failed, without those of which a later one tells all, and how many were seen after each. They may not have needed their
-    /// memory yet, so they say only how much is needed at least.
+    /// Failed attempts, without those dominated by a later one, each with how many attempts had been seen by
+    /// then. They may not have needed their memory yet, so they only give a lower bound.
     failed: Vec<(Seen, usize)>,
     scale: Option<f64>,
-    /// How many attempts have ended in all, but for those that failed.
+    /// Number of attempts that have ended, without failed ones.
     ended: usize,
-    /// What did not suffice lately, in bytes, and after how many attempts.
+    /// Memory that was recently not enough, in bytes, and the number of attempts before that.
     too_little: Option<(f64, usize)>,
-    /// How long its attempts take, in hours.
+    /// Run time of its attempts, in hours.
     hours: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     peak: f64,
-    /// Memory that was asked for.
+    /// Requested memory.
     asked: f64,
     cpu: f64,
     input: Option<f64>,
-    /// Its memory ran out: it would have used more.
+    /// It was OOM killed: it would have used more.
     ran_out: bool,
 }
 
@@ -135,7 +137,7 @@ impl Seen {
         let ran_out = attempt.status == Status::OutOfMemory;
         Self {
             peak: attempt.needs(),
-            // Memory that ran out is looked at by itself.
+            // OOM kills are handled separately.
             asked: if ran_out { f64::INFINITY } else { attempt.requested_memory },
             cpu: attempt.cpu_used,
             input: attempt.input,
@@ -143,8 +145,8 @@ impl Seen {
         }
     }
 
-    /// Whether one that failed tells all that another one does: of the peak, of what was used beyond what was asked for, and of
-    /// what was used with an input.
+    /// Whether a failed attempt dominates another one: in peak, in usage above the request, and in usage for
+    /// an input.
     fn says_all_of(&self, other: &Self) -> bool {
         let input = other.input.is_none_or(|input| self.input.is_some_and(|own| own <= input));
         self.peak >= other.peak && self.asked <= other.asked && input
@@ -155,22 +157,22 @@ impl Seen {
     }
 }
 
-/// A line through inputs and peaks.
+/// A linear regression of peaks on inputs.
 struct Lined {
     line: Line,
-    /// The least peak, in bytes.
+    /// The lowest peak, in bytes.
     least: f64,
     /// The tail of the distances from the line.
     tail: Tail,
 }
 
 impl Lined {
-    /// The logarithm of what the line says of an input.
+    /// Logarithm of the prediction for an input.
     fn at(&self, input: f64) -> f64 {
         on(&self.line, self.least, input)
     }
 
-    /// What is added as an input is larger than any before.
+    /// Added distance for an input larger than any before.
     fn beyond(&self, input: f64) -> f64 {
         (input / self.line.largest.max(1.0)).max(1.0).ln() * 0.3
     }
@@ -180,33 +182,36 @@ fn on(line: &Line, least: f64, input: f64) -> f64 {
     line.at(input).max(least * 0.5).max(1.0).ln()
 }
 
-/// The scale that tasks have before any is known.
+/// Prior scale of tasks.
 const UNKNOWN_SCALE: f64 = 0.15;
-/// For how many tasks that counts.
+/// Weight of the prior, as a number of tasks.
 const UNKNOWN_WEIGHT: f64 = 4.0;
-/// Of fewer attempts that ended while more than twice as many run, the peaks say too little: of those that begin together, the
-/// smallest end first. Fewer tasks say too little of a new one.
+/// With fewer ended attempts, and more than twice as many running, the peaks are not representative: of
+/// attempts that start together, the smallest end first. Fewer tasks say too little about a new one.
 pub const ENOUGH: usize = 10;
-/// It makes no difference whether so many other attempts run or more.
+/// Beyond this, the number of other running attempts makes no difference.
 pub const MANY: usize = 100;
-/// How much is added after memory ran out.
+/// Factor after an OOM kill.
 pub(crate) const GROWTH: f64 = 1.5;
-/// Of `n` attempts, no less than this share of what was asked for is given, over `n`: the first may have had nothing to do.
-/// Before any has ended, no less than this share.
+/// Of `n` attempts, the recommendation is at least this share of the request divided by `n`: the first
+/// attempts may have had nothing to do. Before any has ended, it is at least this share.
 const TRUST: f64 = 0.5;
-/// What comes this near to the request is the request.
+/// A recommendation this close to the request becomes the request.
 pub(crate) const NEAR: f64 = 0.97;
-/// The part of the risk that attempts may take which hold next to nothing, and that of those which hold much more than most.
+/// Factors of the risk: minimum for attempts that hold almost nothing, maximum for those that hold much more
+/// than most.
 const STAKES: (f64, f64) = (0.001, 15.0);
-/// What the scales of tasks are measured by where the risk is shared out, and how far that goes in either direction.
+/// The reference for tasks' scales in the risk allocation, and its maximum factor in either direction.
 const USUAL_SCALE: (f64, f64) = (0.1, 5.0);
-/// How far what ran out of memory would have gone is not seen: so many times the scale of other tasks, at least.
+/// How far an OOM killed attempt would have gone is unknown: at least this many times the scale of other
+/// tasks.
 const UNSEEN: f64 = 2.0;
-/// So many attempts in a row that all need less than all before them are of another version: those before tell nothing of it.
+/// This many consecutive attempts that all need less than all before them belong to another version: earlier
+/// ones no longer count.
 const ANOTHER: usize = 10;
 
 impl Learner {
-    /// Knows nothing yet.
+    /// An empty model.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self {
@@ -219,7 +224,8 @@ impl Learner {
         }
     }
 
-    /// What the next attempt at a task should get, of which so much is asked for, while so many others at it run.
+    /// Recommendation for the next attempt of a task with these requests, while `running` other attempts of
+    /// it run.
     #[must_use]
     pub fn advise(&self, task: &str, memory: f64, cpu: f64, input: Option<f64>, running: usize) -> Advice {
         let asked = Advice { memory, cpu, basis: Basis::Request };
@@ -245,16 +251,17 @@ impl Learner {
             let distance = lined.tail.bound(others, risk, strictness) + margin + lined.beyond(input);
             (lined.at(input) + distance, Basis::Inputs(lined.tail.count))
         });
-        // The peaks alone tell of inputs as large as they have had; there the lower bound is as good as the other.
+        // For inputs that have occurred, the peaks alone are sufficient, so the lower of the two bounds is
+        // good enough.
         let (bound, basis) = match lined {
             Some(lined) if lined.0 <= plain || !input.is_some_and(|input| known.has_had(input)) => lined,
             _ => (plain + beyond, Basis::Peaks(tail.count)),
         };
-        // Where all were OOM killed with less than the request, the request is all that is known to be better.
+        // If all were OOM killed with less than the request, only the request is known to be better.
         let all_ran_out = known.seen.iter().all(|seen| seen.ran_out);
         let least = if all_ran_out { memory } else { memory * TRUST / known.seen.len() as f64 };
         let wanted = bound.exp().max(self.settings.floor);
-        // What attempts have used beyond what they asked for shows that this does not suffice.
+        // Attempts that used more than they requested show that the request is not enough.
         if used_beyond.is_some() && wanted > memory {
             return Advice { memory: wanted, cpu: known.cpu(cpu), basis };
         }
@@ -264,23 +271,24 @@ impl Learner {
         Advice { memory: wanted.max(least), cpu: known.cpu(cpu), basis }
     }
 
-    /// What the first attempts at a task get by what other tasks used of their requests, where that is less than its request.
+    /// Memory of a task's first attempts, by other tasks' usage relative to their requests, if that is less
+    /// than its request.
     fn by_others(&self, asked: f64) -> Option<(f64, Basis)> {
         let (share, tasks) = self.shares.bound()?;
         let gets = (asked * share.max(TRUST)).max(self.settings.floor);
         (gets < asked * NEAR).then_some((gets, Basis::Others(tasks)))
     }
 
-    /// The chance that so much memory, in bytes, does not suffice the first attempts at a task that requests so much; `None` where
-    /// something is known of it, or too little of others.
+    /// Probability that this memory, in bytes, is not enough for the first attempts of a task with this
+    /// request. `None` if the task is known, or too few others are.
     #[must_use]
     pub fn chance_of_new(&self, task: &str, asked: f64, gets: f64) -> Option<f64> {
         let is_known = self.tasks.get(task).is_some_and(|known| !known.is_new());
         if is_known { None } else { self.shares.chance(gets / asked.max(1.0)) }
     }
 
-    /// The chance that so much memory, in bytes, does not suffice the next attempt at a task while so many others at it run, as far
-    /// as the history tells; `None` where it tells nothing.
+    /// Probability that this memory, in bytes, is not enough for a task's next attempt while `running` others
+    /// run, by history. `None` without history.
     #[must_use]
     pub fn chance(&self, task: &str, gets: f64, input: Option<f64>, running: usize) -> Option<f64> {
         let known = self.tasks.get(task)?;
@@ -289,7 +297,7 @@ impl Learner {
             return None;
         }
         let (bound, tail) = (gets.max(1.0).ln(), known.peaks());
-        // What is added for what is still to come lowers no chance.
+        // The allowance for running attempts does not reduce the probability.
         let beyond = tail.map_or(0.0, |tail| known.still_to_come(running, &tail, self.others()));
         let plain = chance_beyond(&values, largest(tail), self.scale(known, tail, &values), bound - beyond);
         let Some((input, lined)) = known.lined(input) else { return Some(plain) };
@@ -300,7 +308,7 @@ impl Learner {
         Some(if known.has_had(input) { by_line.min(plain) } else { by_line })
     }
 
-    /// The same of an attempt of which it is known that it needs more than `had`.
+    /// The same for an attempt that is known to need more than `had`.
     #[must_use]
     pub fn chance_after(&self, task: &str, gets: f64, had: f64) -> f64 {
         let unknown = Known::default();
@@ -311,7 +319,7 @@ impl Learner {
         (chance(gets) / chance(had)).min(1.0)
     }
 
-    /// The scale by which chances fall: that of the tail, stretched where distances were too small.
+    /// The scale by which probabilities decrease: that of the tail, stretched if distances were too small.
     fn scale(&self, known: &Known, tail: Option<Tail>, values: &[Value]) -> f64 {
         let others = self.others();
         let strictness = self.strictness[bucket(known.seen.len())].0.max(1.0);
@@ -320,20 +328,21 @@ impl Learner {
         if has_open { scale.max(UNSEEN * others) } else { scale }
     }
 
-    /// Learns what an attempt used of its request: that counts for tasks without an ended attempt.
+    /// Learns an attempt's usage relative to its request, for tasks without an ended attempt.
     pub fn learn_share(&mut self, attempt: &Attempt) {
         if let Some(share) = share_used(attempt.status, attempt.peak_memory, attempt.requested_memory) {
             self.shares.learn(&attempt.task, share);
         }
     }
 
-    /// The same of the largest of some shares.
+    /// The same for the largest of several shares.
     pub(crate) fn learn_largest_share(&mut self, task: &str, share: f64) {
         self.shares.learn(task, share);
     }
 
-    /// Takes in an attempt that has ended; `advised` is what was advised when it was submitted. One that failed may not have needed
-    /// its memory yet: it counts as *at least*, where it used more than others, and teaches nothing else.
+    /// Learns from an attempt that has ended; `advised` is the recommendation at its submission. A failed
+    /// attempt may not have needed its memory yet. It counts as a lower bound if it used more than others,
+    /// and teaches nothing else.
     pub fn learn(&mut self, attempt: &Attempt, advised: Option<&Advice>) {
         let window = self.settings.window;
         if attempt.status == Status::Failed {
@@ -374,13 +383,13 @@ impl Learner {
         self.scales.1 += usize::from(before.is_none() && after.is_some());
     }
 
-    /// The mean scale of all tasks.
+    /// Mean scale of all tasks.
     fn others(&self) -> f64 {
         (self.scales.0 + UNKNOWN_SCALE * UNKNOWN_WEIGHT) / (self.scales.1 as f64 + UNKNOWN_WEIGHT)
     }
 
-    /// A distance of one scale costs what an attempt holds, times the scale; a little less of it costs as much risk more. So
-    /// the sum is least where each takes risk in proportion to that product.
+    /// A distance of one scale costs what an attempt holds, times the scale; slightly less of it increases
+    /// the risk by the same amount. So the sum is minimal if each takes risk in proportion to that product.
     fn risk_of(&self, known: &Known, tail: &Tail) -> f64 {
         let holds = known.hours * tail.largest.exp() / self.weight.0.max(1.0);
         let (usual, most) = USUAL_SCALE;
@@ -406,7 +415,7 @@ impl Known {
         self.failed.retain(|(_, after)| *after < window);
     }
 
-    /// Of too many, the smallest goes.
+    /// Drops the smallest if there are too many.
     fn add_failed(&mut self, failed: Seen, window: usize) {
         self.failed.retain(|(before, _)| !failed.says_all_of(before));
         self.failed.push((failed, 0));
@@ -417,33 +426,33 @@ impl Known {
         }
     }
 
-    /// The most that an attempt has used beyond what it had asked for, and beyond this.
+    /// The highest usage by an attempt above its own request, and above this one.
     fn used_beyond(&self, asked: f64) -> Option<f64> {
         let failed = self.failed.iter().map(|(seen, _)| seen);
         let beyond = self.seen.iter().chain(failed).filter(|seen| seen.peak > seen.asked.max(asked));
         beyond.map(|seen| seen.peak).reduce(f64::max)
     }
 
-    /// What did not suffice in one of the last attempts.
+    /// Memory that was not enough for one of the latest attempts.
     fn too_little(&self, window: usize) -> Option<f64> {
         self.too_little.filter(|(_, at)| self.ended - at <= window).map(|(had, _)| had)
     }
 
-    /// How far those that run may go beyond those that have ended.
+    /// How far running attempts may exceed the ended ones.
     fn still_to_come(&self, running: usize, tail: &Tail, others: f64) -> f64 {
         let crowd = running.min(MANY) as f64 / self.ended.max(1) as f64;
         let scales = if self.ended < ENOUGH && crowd > 2.0 { crowd.ln() } else { 0.0 };
         scales * tail.scale.max(others / 2.0)
     }
 
-    /// Whether an attempt had an input as large as this.
+    /// Whether an attempt had an input at least this large.
     fn has_had(&self, input: f64) -> bool {
         self.seen.iter().any(|seen| seen.input.is_some_and(|other| other >= input))
     }
 
-    /// How many of the oldest were of another version, that needed more.
+    /// How many of the oldest belong to another version, which needed more.
     fn outdated(&self) -> usize {
-        // Of each of them, the least of those before.
+        // For each of them, the minimum of those before.
         let before: Vec<f64> = self
             .seen
             .iter()
@@ -467,13 +476,14 @@ impl Known {
     fn peaks(&self) -> Option<Tail> {
         let outdated = self.outdated();
         let mut logs: Vec<f64> = self.seen.iter().skip(outdated).map(Seen::log).collect();
-        // Of those that failed, the ones before all that are left were of another version, too.
+        // Failed attempts from before all remaining ones belong to the other version, too.
         let is_of_now = |after: usize| outdated == 0 || after < self.seen.len() - outdated;
         let failed = self.failed.iter().filter(|(_, after)| is_of_now(*after)).map(|(seen, _)| seen.log());
         Some(Tail::of(&mut logs)?.at_least(failed))
     }
 
-    /// The logarithms of the peaks, and of what did not suffice, in bytes, where that is not among them: nobody may have measured it.
+    /// Logarithms of the peaks, and of the memory in bytes that was not enough, if it is not among them: it
+    /// may not have been measured.
     fn values(&self, too_little: Option<f64>) -> Vec<Value> {
         let seen = self.seen.iter().skip(self.outdated());
         let mut values: Vec<Value> =
@@ -486,18 +496,18 @@ impl Known {
         values
     }
 
-    /// How far the logarithms of the peaks lie from a line.
+    /// Distances of the peaks' logarithms from a line.
     fn distances(&self, lined: &Lined) -> Vec<Value> {
         let of = |seen: &Seen| Some(Value { at: seen.log() - lined.at(seen.input?), is_open: seen.ran_out });
         self.seen.iter().filter_map(of).collect()
     }
 
-    /// The input of an attempt, and the line, where it tells more than the peaks alone.
+    /// An attempt's input, and the line, if it predicts better than the peaks alone.
     fn lined(&self, input: Option<f64>) -> Option<(f64, Lined)> {
         let input = input?;
         let points: Vec<(f64, f64)> =
             self.seen.iter().filter_map(|seen| Some((seen.input?, seen.peak))).collect();
-        // A line has two numbers of its own.
+        // A line has two parameters of its own.
         if points.len() < 6 || points.len() * 10 < self.seen.len() * 9 || self.has_failed_beyond_all() {
             return None;
         }
@@ -518,13 +528,13 @@ impl Known {
         Some((input, Lined { line, least, tail }))
     }
 
-    /// Whether one that failed has used more than all that are known, and nobody knows with which input.
+    /// Whether a failed attempt without a known input used more than all others.
     fn has_failed_beyond_all(&self) -> bool {
         let most = self.seen.iter().map(|seen| seen.peak).fold(0.0, f64::max);
         self.failed.iter().any(|(failed, _)| failed.input.is_none() && failed.peak > most)
     }
 
-    /// Cores: the most that was used lately and a little more, and no more than is asked for.
+    /// CPU cores: the recent maximum plus a margin, at most the request.
     fn cpu(&self, asked: f64) -> f64 {
         let most = self.seen.iter().rev().take(20).map(|seen| seen.cpu).fold(0.0, f64::max);
         if self.seen.len() < 3 { asked } else { (most * 1.1).max(0.1).min(asked) }

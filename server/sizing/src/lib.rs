@@ -1,8 +1,10 @@
-//! How much memory and CPU a task should get, from what its earlier attempts used.
+//! How much memory and CPU a task should get, from the usage of its earlier attempts.
 //!
-//! A [`Learner`] takes in attempts that have ended and says what the next one should get, with a reason, how sure that is and
-//! how likely memory runs out; [`recommend()`] asks it about one role of the next attempt. [`replay`] plays a trace of attempts to any policy and counts what it would have cost.
-//! Everything is a value: no clock, no store, no randomness but a seed. `docs/sizing.md` has the rules and the figures.
+//! A [`Learner`] learns from attempts that have ended and recommends what the next one should get. A
+//! recommendation has a reason, a confidence and the probability of an OOM kill. [`recommend()`] applies it
+//! to one role of the next attempt. [`replay`] plays a trace of attempts to any policy and computes the cost.
+//! Everything is a value: no clock, no store, no randomness but a seed. See `docs/sizing.md` for the rules
+//! and results.
 
 pub mod generate;
 mod learner;

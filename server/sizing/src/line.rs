@@ -1,19 +1,18 @@
-//! A line of memory over the size of the input: `base + each * input`.
+//! A linear function of memory over the size of the input: `base + each * input`.
 
-/// A line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Line {
     /// Memory without any input.
     pub(crate) base: f64,
-    /// Memory for each byte of it.
+    /// Memory per byte of input.
     pub(crate) each: f64,
-    /// The largest input that it was made from.
+    /// The largest input of the fit.
     pub(crate) largest: f64,
 }
 
 impl Line {
-    /// By least squares, each point weighted by one over its square so that small and large ones count alike. None where
-    /// the inputs do not differ.
+    /// Weighted least squares: each point has the inverse of its square as its weight, so that small and
+    /// large ones count alike. `None` if all inputs are equal.
     pub(crate) fn through(points: &[(f64, f64)]) -> Option<Self> {
         let (mut w, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
         let mut largest: f64 = 0.0;
@@ -35,7 +34,7 @@ impl Line {
         Some(Self { base, each, largest })
     }
 
-    /// At an input.
+    /// The value for an input.
     pub(crate) fn at(&self, input: f64) -> f64 {
         self.base + self.each * input
     }

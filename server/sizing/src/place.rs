@@ -1,4 +1,4 @@
-//! What the workers of a role can get so that the nodes still hold all of them.
+//! Limits what a role's workers get, so that the nodes can still hold all of them.
 
 use cubeloom_domain::executor::{NodeFacts, able};
 use cubeloom_domain::plan::PlannedTask;
@@ -8,8 +8,8 @@ use cubeloom_domain::{Bytes, Cpu};
 
 use crate::recommend::keep_within;
 
-/// Keeps what the workers of a task's roles get beyond what was asked for within what the nodes can hold, and within what its
-/// project may hold. Which of the two kept a role from more memory is noted with it.
+/// Limits what the workers of a task's roles get above the request: to what the nodes can hold, and to what
+/// its project may use. What limited a role's memory is recorded with it.
 pub fn keep_possible(roles: &mut [SizedRole], task: &PlannedTask, nodes: &[NodeFacts], bound: Option<Size>) {
     let node_group = task.placement.node_group.as_deref();
     for (sized, (asked, count)) in roles.iter_mut().zip(task.least()) {
@@ -24,7 +24,7 @@ pub fn keep_possible(roles: &mut [SizedRole], task: &PlannedTask, nodes: &[NodeF
         let counts: Vec<u32> = task.least().map(|(_, count)| count).collect();
         let wanted: Vec<Bytes> = roles.iter().map(|sized| sized.gets.memory).collect();
         keep_within(roles, &counts, bound);
-        // There is no quota where the bound is all that there is.
+        // There is no quota if the bound is the total capacity.
         let is_quota = bound.memory < whole(nodes, node_group);
         let why = if is_quota { NoMore::Quota } else { NoMore::Nodes };
         for (sized, wanted) in roles.iter_mut().zip(wanted) {
@@ -35,7 +35,7 @@ pub fn keep_possible(roles: &mut [SizedRole], task: &PlannedTask, nodes: &[NodeF
     }
 }
 
-/// The memory of the nodes of a node group, or of all, together.
+/// Total memory of the nodes of a node group, or of all.
 fn whole(nodes: &[NodeFacts], node_group: Option<&str>) -> Bytes {
     let is_of_group =
         |node: &&NodeFacts| node_group.is_none_or(|name| node.groups.iter().any(|group| group == name));
@@ -43,8 +43,8 @@ fn whole(nodes: &[NodeFacts], node_group: Option<&str>) -> Bytes {
     Bytes(memory.fold(0, u64::saturating_add))
 }
 
-/// Lowers what the workers of a role get beyond what was asked for, until the nodes can hold as many as there must be, with so
-/// many cards each. What was asked for is left to them, whether they can or not; where no node is known, everything is.
+/// Lowers what a role's workers get above the request, until the nodes can hold the required number of
+/// workers with this many GPUs each. The request itself is never lowered, and nothing is if no node is known.
 pub fn keep_placeable(role: &mut SizedRole, count: u32, cards: u32, nodes: &[Amount]) {
     let (asked, gets) = (role.asked, role.gets);
     let holds = |size: Size| {
@@ -54,11 +54,11 @@ pub fn keep_placeable(role: &mut SizedRole, count: u32, cards: u32, nodes: &[Amo
     if nodes.is_empty() || holds(gets) {
         return;
     }
-    // Memory comes first: without it programs end, and without more CPU they only take longer.
+    // Memory comes first: programs die without it, while with less CPU they only take longer.
     let least = gets.cpu.min(asked.cpu);
     let memory =
         most(asked.memory.0, gets.memory.0, |memory| holds(Size { cpu: least, memory: Bytes(memory) }));
-    // Whole MiB of what was lowered: where CPU alone is the bound, memory stays as it is.
+    // Round a lowered amount to whole MiB. If only CPU is the bound, memory does not change.
     let is_lowered = memory > asked.memory.0 && memory < gets.memory.0;
     let memory = Bytes(if is_lowered { (memory >> 20 << 20).max(asked.memory.0) } else { memory });
     let cpu = Cpu(most(asked.cpu.0, gets.cpu.0, |cpu| holds(Size { cpu: Cpu(cpu), memory })));
@@ -73,7 +73,8 @@ fn workers_on(node: &Amount, size: Size, cards: u32) -> u64 {
         .min(times(u64::from(node.gpus), u64::from(cards)))
 }
 
-/// The most between `asked` and `gets` that is possible, where less is possible whenever more is; at least `asked`.
+/// The maximum between `asked` and `gets` that is possible, at least `asked`. If a value is possible, all
+/// lower ones must be.
 fn most(asked: u64, gets: u64, is_possible: impl Fn(u64) -> bool) -> u64 {
     if gets <= asked || is_possible(gets) {
         return gets;

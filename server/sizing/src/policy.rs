@@ -8,22 +8,22 @@ use crate::trace::Attempt;
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// Says what an attempt gets, and learns from those that have ended. `index` tells attempts apart: it is the same for both, and
-/// no other attempt has it, also where many of a task are submitted at the same moment.
+/// Decides what an attempt gets, and learns from those that have ended. `index` identifies an attempt in both
+/// calls, even if many of a task are submitted at the same time.
 pub trait Policy {
-    /// Memory in bytes and cores for an attempt. Only what is known when it is submitted may be looked at: the task, what
-    /// is asked for, the input.
+    /// Memory in bytes and CPU cores of an attempt. Only values known at submission may be used: the task,
+    /// the request, the input.
     fn size(&mut self, index: usize, attempt: &Attempt) -> (f64, f64);
 
     /// An attempt has ended.
     fn learn(&mut self, index: usize, attempt: &Attempt);
 }
 
-/// The names of the built-in policies, ours first. The last, the oracle, knows what is not known yet.
+/// The names of the built-in policies, ours first. The last one, the oracle, knows the future.
 pub const BUILT_IN: [&str; 6] = ["cubeloom", "request", "cube-studio", "vpa", "line", "oracle"];
 
-/// Bounds, and no policies: they know what is not known yet, as the oracle does, of a part of the attempts. They are played only
-/// where they are named.
+/// Bounds rather than policies: they know the future for some attempts, as the oracle does for all. They are
+/// only played if named.
 pub const BOUNDS: [&str; 1] = ["known-after-first"];
 
 /// A built-in policy, or a bound, by its name.
@@ -45,9 +45,9 @@ pub fn built_in(name: &str) -> Option<Box<dyn Policy>> {
 #[derive(Default)]
 struct Own {
     learner: Learner,
-    /// What was advised for those that have not ended, by their index.
+    /// Recommendations for unfinished attempts, by index.
     advised: HashMap<usize, Advice>,
-    /// By task: how many attempts have not ended.
+    /// Number of unfinished attempts by task.
     running: HashMap<String, usize>,
 }
 
@@ -72,7 +72,7 @@ impl Policy for Own {
     }
 }
 
-/// What the user asks for.
+/// The user's request.
 struct Request;
 
 impl Policy for Request {
@@ -83,7 +83,7 @@ impl Policy for Request {
     fn learn(&mut self, _: usize, _: &Attempt) {}
 }
 
-/// What it will need: nobody can know that.
+/// The actual need, which is unknown in practice.
 struct Oracle;
 
 impl Policy for Oracle {
@@ -94,8 +94,8 @@ impl Policy for Oracle {
     fn learn(&mut self, _: usize, _: &Attempt) {}
 }
 
-/// What is asked for until the first attempt of a task has ended, and from then on what it will need: no rule that learns from
-/// attempts that have ended can be expected to do better.
+/// The request until a task's first attempt has ended, and then the actual need: a limit for all rules that
+/// learn from ended attempts.
 #[derive(Default)]
 struct KnownAfterFirst {
     known: HashSet<String>,
@@ -114,7 +114,7 @@ impl Policy for KnownAfterFirst {
     }
 }
 
-/// The peaks and cores of a task's last attempts.
+/// Peaks and cores of a task's latest attempts.
 #[derive(Default)]
 struct Last {
     of: HashMap<String, VecDeque<(f64, f64)>>,
@@ -156,7 +156,7 @@ impl Policy for LastTen {
     }
 }
 
-/// The vertical pod autoscaler's: the 90th percentile and 15 %.
+/// The rule of the Vertical Pod Autoscaler: the 90th percentile plus 15 %.
 #[derive(Default)]
 struct Percentile(Last);
 
@@ -178,7 +178,7 @@ impl Policy for Percentile {
     }
 }
 
-/// A line through input and peak, at most what is asked for.
+/// A linear regression of the peak on the input, at most the request.
 #[derive(Default)]
 struct OverInput {
     points: HashMap<String, Vec<(f64, f64)>>,

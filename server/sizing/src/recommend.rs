@@ -1,4 +1,4 @@
-//! What the workers of one role of the next attempt get, from what is kept of earlier ones.
+//! What a role's workers get in the next attempt, from the history of earlier ones.
 
 use cubeloom_domain::sizing::{Kept, NoMore, Past, PastEnd, Reason, Size, SizedRole};
 use cubeloom_domain::usage::THROTTLED;
@@ -8,62 +8,63 @@ use crate::learner::{Advice, Basis, GROWTH, Learner, NEAR, Settings};
 use crate::shares::share_used;
 use crate::trace::{Attempt, Status};
 
-/// The least processing power that is advised, in thousandths of a core.
+/// Minimum recommended CPU, in millicores.
 const LEAST_CPU: u64 = 100;
-/// Of how many attempts, the latest, the processing power counts.
+/// Number of latest attempts whose CPU counts.
 const CPU_WINDOW: usize = 20;
-/// Of fewer attempts nothing is said about processing power.
+/// Minimum number of attempts for a CPU recommendation.
 const CPU_ENOUGH: usize = 3;
-/// One of which nobody tells whether it was held back may have been, where it used this share of what it had, or more.
+/// An attempt with unknown throttling may have been throttled if it used at least this share of its CPU.
 const AT_LIMIT: f64 = 0.9;
-/// Where a program is held back, it gets at most so many times what was asked for: many use whatever there is.
+/// A throttled program gets at most this many times its request: many programs use whatever is available.
 const MOST_CPU: u64 = 2;
-/// What the attempt before had is kept where it is no more than this above what is wanted: amounts that change each time help
-/// nobody.
+/// The previous attempt's memory is kept if it exceeds the wanted amount by at most this factor: frequent
+/// small changes are useless.
 const CLOSE: f64 = 1.15;
-/// The task itself, beside others of its template. No task has this name.
+/// Key of the task itself among others of its template. No task has this name.
 const OWN: &str = "";
 
-/// What is known of a role when an attempt is about to be made.
+/// What is known of a role when an attempt is about to start.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// Role.
     pub role: &'a str,
-    /// Request.
     pub asked: Size,
-    /// Which of it is left alone.
+    /// Which amounts are fixed.
     pub kept: Kept,
-    /// What it is made of.
+    /// Its fingerprint.
     pub make: &'a str,
     /// Input size in bytes, if known.
     pub input: Option<u64>,
-    /// Earlier attempts at the task, the newest last.
+    /// Earlier attempts of the task, newest last.
     pub past: &'a [Past],
-    /// Earlier attempts at tasks of the same template: how far their peaks lie apart counts where little is known of the task.
+    /// Earlier attempts of tasks with the same template: the spread of their peaks counts if little is known
+    /// of the task.
     pub kin: &'a [Past],
-    /// Earlier attempts at each role of the pipeline's other tasks: what they used of their requests counts until one of the task has ended.
+    /// Earlier attempts of each role of the pipeline's other tasks: their usage relative to their requests
+    /// counts until an attempt of the task has ended.
     pub others: Vec<&'a [Past]>,
-    /// No worker gets more, unless that was asked for: the largest node, or what the project may hold.
+    /// Maximum of each worker, unless it requests more: the largest node, or the project's bound.
     pub most: Size,
-    /// Memory that is not the program's own, such as that of `/dev/shm`.
+    /// Memory beyond the program's own, such as that of `/dev/shm`.
     pub beside: Bytes,
-    /// What did not suffice the attempt before at the same instance.
+    /// Memory that was not enough for the previous attempt of the same instance.
     pub ran_out: Option<Bytes>,
-    /// How many other attempts at the task run.
+    /// Number of other running attempts of the task.
     pub running: usize,
 }
 
-/// What earlier attempts at a task teach of a role: made once where many attempts are about to be made.
+/// What earlier attempts of a task teach about a role. Computed once for many attempts.
 #[derive(Clone, Debug)]
 pub struct Taught {
     learner: Learner,
-    /// How many attempts at the task there were, and how many of these would have had enough of what was advised before each.
+    /// Number of attempts of the task, and of those for which the recommendation at that time would have been
+    /// enough.
     known: u32,
     held: u32,
 }
 
 impl Taught {
-    /// What the rule that traces are scored with has learned from the attempts of a question.
+    /// Trains the rule that is scored on traces with the attempts of a question.
     #[must_use]
     pub fn of(question: &Question<'_>) -> Self {
         let mut taught = Self::new(question.make, question.past, question.kin);
@@ -73,13 +74,13 @@ impl Taught {
         taught
     }
 
-    /// The same from these attempts alone, one after the other.
+    /// The same with these attempts only, in order.
     #[must_use]
     pub fn new(make: &str, past: &[Past], kin: &[Past]) -> Self {
         let past = || past.iter().filter(|past| past.make == make);
         let mut learner = Learner::default();
         for kin in kin.iter().filter(|kin| kin.make == make) {
-            // What is known of the task itself comes below.
+            // Attempts of the task itself follow below.
             if !past().any(|past| past.attempt == kin.attempt) {
                 learner.learn(&attempt(task_of(kin), kin), None);
             }
@@ -94,8 +95,9 @@ impl Taught {
         Self { learner, known, held }
     }
 
-    /// How sure it is that the next attempt has enough of what is advised: the share of attempts that would have had, were there
-    /// one more, which would not. Before the first, the share of other tasks in the same way.
+    /// Confidence that the recommendation is enough for the next attempt: the share of attempts for which it
+    /// would have been, with one assumed failure added. Before the first attempt, the same share of other
+    /// tasks.
     fn confidence(&self, why: Reason) -> f64 {
         let (held, known) = match why {
             Reason::Others { tasks } => (tasks, tasks),
@@ -104,8 +106,8 @@ impl Taught {
         f64::from(held) / f64::from(known + 1)
     }
 
-    /// The chance that so much memory does not suffice the next attempt, as far as the history tells; `None` where it tells nothing.
-    /// `question` is that of which this was taught.
+    /// Probability that this memory is not enough for the next attempt, by history. `None` without history.
+    /// `question` must be the one of [`Self::of`].
     #[must_use]
     pub fn risk(&self, question: &Question<'_>, gets: Bytes) -> Option<f64> {
         if let Some(had) = question.ran_out {
@@ -116,14 +118,14 @@ impl Taught {
         chance.or_else(|| self.learner.chance_of_new(OWN, question.asked.memory.0 as f64, gets))
     }
 
-    /// The same of workers of which it is known that they need more than `had`.
+    /// The same for workers that are known to need more than `had`.
     #[must_use]
     pub fn risk_after(&self, had: Bytes, gets: Bytes) -> f64 {
         self.learner.chance_after(OWN, gets.0 as f64, had.0 as f64)
     }
 }
 
-/// Learns what other tasks used of their requests, and what attempts used that were made of something else.
+/// Learns other tasks' usage relative to their requests, and that of attempts with another fingerprint.
 fn learn_shares(learner: &mut Learner, question: &Question<'_>) {
     for past in question.others.iter().copied().chain([question.past]) {
         let shares = past
@@ -140,7 +142,7 @@ fn task_of(past: &Past) -> &str {
     past.attempt.split('.').nth(1).unwrap_or_default()
 }
 
-/// Whether so much memory would have sufficed an attempt.
+/// Whether this memory would have been enough for an attempt.
 fn is_enough(memory: f64, past: &Past) -> bool {
     match past.end {
         PastEnd::Succeeded => memory >= past.peak as f64,
@@ -148,15 +150,16 @@ fn is_enough(memory: f64, past: &Past) -> bool {
     }
 }
 
-/// What the workers of a role should get. What is kept is what was asked for; nothing is more than was asked for without
-/// evidence that this does not suffice.
+/// What a role's workers should get. Fixed amounts stay as requested, and nothing exceeds the request without
+/// evidence that it is not enough.
 #[must_use]
 pub fn recommend(question: &Question<'_>) -> SizedRole {
     recommend_by(&Taught::of(question), question)
 }
 
-/// What each earlier attempt of the question would have got, in their order: by what had ended before it began, of what it
-/// was made of and asked for. Whether advice that was not followed would have held is seen from that.
+/// What each earlier attempt of the question would have got, in order, from the attempts that had ended
+/// before it began, with its fingerprint and request. It shows whether a recommendation that was not applied
+/// would have been enough.
 #[must_use]
 pub fn in_hindsight(question: &Question<'_>) -> Vec<Size> {
     let then = |of: &Past| {
@@ -168,7 +171,7 @@ pub fn in_hindsight(question: &Question<'_>) -> Vec<Size> {
             before(all).into_iter().filter(|past| past.make == of.make).collect()
         };
         let (past, kin) = (known(question.past), known(question.kin));
-        // They count for the first attempts alone.
+        // They count for the first attempts only.
         let others = if past.is_empty() { &*question.others } else { &[] };
         let others: Vec<Vec<Past>> = others.iter().map(|past| before(past)).collect();
         recommend(&Question {
@@ -187,11 +190,12 @@ pub fn in_hindsight(question: &Question<'_>) -> Vec<Size> {
     question.past.iter().map(then).collect()
 }
 
-/// The same by what the attempts of the question have taught. Whoever gives less than this says, has to ask [`Taught::risk`] again.
+/// The same from what the attempts of the question have taught. A caller that gives less must call
+/// [`Taught::risk`] again.
 #[must_use]
 pub fn recommend_by(taught: &Taught, question: &Question<'_>) -> SizedRole {
     let past: Vec<&Past> = question.past.iter().filter(|past| past.make == question.make).collect();
-    // What a person asks for anew is no change of ours.
+    // After a new request by the user, there is no previous amount to compare with.
     let before = past.last().filter(|past| past.asked() == question.asked).map(|past| past.had());
     let (memory, why) = memory(taught, question, &past);
     let (cpu, why_cpu) = cpu(question, &past);
@@ -205,15 +209,15 @@ pub fn recommend_by(taught: &Taught, question: &Question<'_>) -> SizedRole {
     }
 }
 
-/// What workers get in the place of memory that they have nearly used up while they run: half as much again, and at least what
-/// was asked for, as after it ran out.
+/// The new memory of running workers that are close to their limit: half as much again, and at least the
+/// request, as after an OOM kill.
 #[must_use]
 pub fn grown(had: Bytes, asked: Bytes) -> Bytes {
     Bytes(round_up((had.0 as f64 * GROWTH).max(asked.0 as f64)) as u64)
 }
 
-/// Keeps what the workers of all roles get beyond what was asked for within what is left of `bound`, each in proportion.
-/// `counts` has how many workers each role has.
+/// Limits what all roles' workers get above the request to the rest of `bound`, each in proportion. `counts`
+/// has the number of workers by role.
 pub fn keep_within(roles: &mut [SizedRole], counts: &[u32], bound: Size) {
     let sum = |amount: fn(&SizedRole) -> u64| {
         let each =
@@ -235,7 +239,7 @@ pub fn keep_within(roles: &mut [SizedRole], counts: &[u32], bound: Size) {
     }
 }
 
-/// The share of what is wanted beyond what was asked for that there is room for.
+/// The share of the wanted increase that fits.
 fn share(room: u64, wanted: u64) -> f64 {
     if wanted <= room { 1.0 } else { room as f64 / wanted as f64 }
 }
@@ -263,7 +267,7 @@ fn memory(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> (Bytes, R
     let before = past.last().map(|past| past.had().memory.0 as f64);
     let is_grown = matches!(why, Reason::RanOut { .. });
     let wanted = match before {
-        // What it had beyond what was asked for, when that did not suffice, is no reason to have it for good.
+        // An increase above the request after an OOM kill is not kept permanently.
         Some(before) if !is_grown && wanted <= before && before <= wanted * CLOSE => {
             if wanted <= asked.0 as f64 { before.min(asked.0 as f64) } else { before }
         }
@@ -276,7 +280,7 @@ fn memory(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> (Bytes, R
     if is_near || gets == asked.0 && !is_grown { (asked, Reason::Asked) } else { (Bytes(gets), why) }
 }
 
-/// What kept workers from more memory, where they get as much as any node has.
+/// What limited the workers' memory, if they get as much as any node has.
 fn bounded(question: &Question<'_>, gets: Bytes, why: Reason) -> Option<NoMore> {
     let is_short = match why {
         Reason::Peaks { .. } | Reason::Inputs { .. } => true,
@@ -290,12 +294,12 @@ fn floor() -> u64 {
     Settings::default().floor as u64
 }
 
-/// Less than was asked for, but not less than `least`; or more, but not more than `most`.
+/// An amount below the request is at least `least`; one above it is at most `most`.
 fn within(wanted: u64, asked: u64, most: u64, least: u64) -> u64 {
     if wanted <= asked { wanted.max(least).min(asked) } else { wanted.min(most).max(asked) }
 }
 
-/// A round amount, at most a thirty-second more.
+/// Rounds up, by at most 1/32.
 fn round_up(bytes: f64) -> f64 {
     let unit = 2.0_f64.powf((bytes.max(1.0).log2().floor() - 5.0).max(20.0));
     (bytes / unit).ceil() * unit
@@ -312,7 +316,7 @@ fn reason(advice: &Advice) -> Reason {
     }
 }
 
-/// What the rule says of the next attempt.
+/// The rule's recommendation for the next attempt.
 fn advised(learner: &Learner, asked: Size, input: Option<u64>, running: usize) -> Advice {
     let input = input.map(|input| input as f64);
     learner.advise(OWN, asked.memory.0 as f64, cores(asked.cpu.0), input, running)
@@ -330,7 +334,7 @@ fn attempt(task: &str, past: &Past) -> Attempt {
         started: None,
         finished,
         requested_cpu: cores(past.had.0),
-        // What ran out is what it had. Of others it is told from what was asked for whether that suffices.
+        // An OOM killed attempt ran out of what it had. For others, the request shows whether it is enough.
         requested_memory: match past.end {
             PastEnd::OutOfMemory => past.had.1,
             PastEnd::Succeeded => past.asked().memory.0,
@@ -349,8 +353,9 @@ fn status(past: &Past) -> Status {
     }
 }
 
-/// Why an attempt got less CPU than it could have used: its limit held it back, or it used all that it was guaranteed and waited
-/// for more. One that waits below its guarantee waits for its turn, as everything does now and then on a machine that is full.
+/// Why an attempt got less CPU than it could have used: its limit throttled it, or it used all its guaranteed
+/// CPU and waited for more. An attempt that waits below its guarantee only waits for its turn, as happens on
+/// any busy machine.
 fn held_back(past: &Past) -> Option<Reason> {
     let told = |thousandths: Option<u32>| thousandths.filter(|share| *share >= THROTTLED);
     let throttled = told(past.throttled).map(|share| Reason::Throttled { percent: share / 10 });
@@ -364,12 +369,13 @@ pub fn was_short_of_cpu(past: &Past) -> bool {
     held_back(past).is_some()
 }
 
-/// Whether it used nearly all that it had, or more.
+/// Whether it used almost all that it had, or more.
 fn is_full(past: &Past) -> bool {
     past.cpu.1 as f64 >= past.had.0 as f64 * AT_LIMIT
 }
 
-/// Whether an attempt says no more than that it needs what it had: it was held back, or used nearly all of it, and nobody tells.
+/// Whether an attempt only shows a lower bound: it was throttled, or throttling is unknown and it used almost
+/// all of its CPU.
 fn is_at_least(past: &Past) -> bool {
     let is_told = past.throttled.or(past.cpu_waited).is_some();
     held_back(past).is_some() || !is_told && is_full(past)
@@ -387,12 +393,13 @@ fn cpu(question: &Question<'_>, past: &[&Past]) -> (Cpu, Reason) {
     let most = lately.iter().map(|past| past.cpu.1).max().unwrap_or(0);
     let held =
         lately.iter().filter_map(|past| Some((past.had.0, held_back(past)?))).max_by_key(|held| held.0);
-    // What was held back, or may have been, needs at least what it had, also where its bursts are not seen in what it used.
+    // An attempt that was, or may have been, throttled needs at least what it had, even if its usage shows no
+    // bursts.
     let at_least = lately.iter().filter(|past| is_at_least(past)).map(|past| past.had.0).max().unwrap_or(0);
     let wanted = (most + most / 10).max(at_least);
-    // One that had more and was not held back says how much is enough.
+    // An attempt that had more and was not throttled shows how much is enough.
     let told = |had: u64| lately.iter().any(|past| !is_at_least(past) && past.had.0 > had);
-    // Beyond what was asked for there is evidence where an attempt was held back.
+    // Above the request, the evidence is a throttled attempt.
     let bound = held.map_or(asked.0, |_| asked.0.saturating_mul(MOST_CPU).min(question.most.cpu.0));
     let (wanted, why) = match held.filter(|(had, _)| !told(*had)) {
         Some((had, why)) => ((had + had / 2).max(wanted), why),

@@ -1,4 +1,5 @@
-//! Playing a trace to a policy, in the order in which attempts were submitted or started: it learns only from those that had ended.
+//! Plays a trace to a policy, in order of submission or start: the policy learns only from attempts that had
+//! ended.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -8,28 +9,28 @@ use crate::trace::Attempt;
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// What a policy would have cost.
+/// The cost of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
-    /// Attempts of the trace.
+    /// Number of attempts in the trace.
     pub attempts: usize,
-    /// What they held: GiB times hours. One that runs out of memory holds what it had for half of its time, and is tried
-    /// again with twice as much, or with what was asked for where that is more.
+    /// Memory held, in GiB-hours. An OOM killed attempt holds its memory for half of its run time. It is
+    /// retried with twice as much, or with the request if that is more.
     pub gb_hours: f64,
-    /// Cores times hours, counted in the same way.
+    /// CPU held, in core-hours, counted in the same way.
     pub core_hours: f64,
-    /// How many ran out of memory the first time.
+    /// Number of attempts OOM killed on their first try.
     pub out_of_memory: usize,
 }
 
 impl Score {
-    /// The share that ran out of memory the first time.
+    /// Share of attempts OOM killed on their first try.
     #[must_use]
     pub fn out_of_memory_rate(&self) -> f64 {
         self.out_of_memory as f64 / self.attempts.max(1) as f64
     }
 
-    /// Adds one attempt with the memory and the cores that it was given.
+    /// Adds an attempt with its memory and cores.
     fn add(&mut self, attempt: &Attempt, memory: f64, cpu: f64) {
         let (hours, needs) = (attempt.hours(), attempt.needs());
         let mut memory = memory.max(1.0);
@@ -45,17 +46,17 @@ impl Score {
     }
 }
 
-/// When it is decided what an attempt gets.
+/// When an attempt's resources are decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decided {
-    /// When it is submitted.
+    /// At submission.
     AtSubmission,
-    /// When it starts, where the trace tells that.
+    /// At start, if the trace has it.
     AtStart,
 }
 
 impl Decided {
-    /// The moment of an attempt, in seconds.
+    /// The time of the decision, in seconds.
     fn of(self, attempt: &Attempt) -> f64 {
         match self {
             Self::AtSubmission => attempt.submitted,
@@ -64,7 +65,6 @@ impl Decided {
     }
 }
 
-/// Plays a trace to a policy.
 #[must_use]
 pub fn replay(trace: &[Attempt], policy: &mut dyn Policy, decided: Decided) -> Score {
     let mut order: Vec<(usize, &Attempt)> = trace.iter().enumerate().collect();

@@ -1,7 +1,8 @@
-//! What tasks used of what they requested: all that is known of a task before its first attempt has ended.
+//! Usage of tasks relative to their requests: all that is known of a task before its first attempt has ended.
 //!
-//! Users who request three times what one task needs rarely request too little for the next. Each task counts once, with the
-//! largest share that an attempt used. The next task then is the largest with a chance of one in `n + 1`, as with peaks.
+//! Users who request three times the need of one task rarely request too little for the next. Each task
+//! counts once, with the largest share that an attempt used. The next task is the largest with a probability
+//! of `1 / (n + 1)`, as with peaks.
 
 use std::collections::HashMap;
 
@@ -9,14 +10,14 @@ use crate::learner::{ENOUGH, GROWTH};
 use crate::tail::{Tail, Value, chance_beyond};
 use crate::trace::Status;
 
-/// The share of new tasks that may need more than they get.
+/// Accepted share of new tasks that need more than they get.
 const RISK: f64 = 0.05;
-/// The scale that shares have before any is known: tasks differ more than the attempts at one.
+/// Prior scale of the shares: tasks differ more than the attempts of one.
 const SCALE: f64 = 1.0;
-/// What is added to the bound, as a share of it.
+/// Margin added to the bound, as a share of it.
 const MARGIN: f64 = 0.1;
 
-/// What an attempt that has ended used of its request. A failed one may not have needed its memory yet.
+/// The share of its request that an attempt used. A failed one may not have needed its memory yet.
 pub(crate) fn share_used(status: Status, peak: f64, asked: f64) -> Option<f64> {
     match status {
         Status::Failed => None,
@@ -25,12 +26,12 @@ pub(crate) fn share_used(status: Status, peak: f64, asked: f64) -> Option<f64> {
     }
 }
 
-/// The logarithm of the largest share by task.
+/// Logarithm of the largest share by task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shares(HashMap<String, f64>);
 
 impl Shares {
-    /// Learns the share that an attempt at a task used of its request.
+    /// Learns the share of its request that a task's attempt used.
     pub(crate) fn learn(&mut self, task: &str, share: f64) {
         let log = share.max(f64::MIN_POSITIVE).ln();
         match self.0.get_mut(task) {
@@ -41,13 +42,14 @@ impl Shares {
         }
     }
 
-    /// The share of its request that a new task gets, and how many tasks say so; `None` while these are too few.
+    /// The share of its request that a new task gets, and the number of tasks behind it. `None` while these
+    /// are too few.
     pub(crate) fn bound(&self) -> Option<(f64, usize)> {
         let tail = self.tail()?;
         Some(((tail.bound(SCALE, RISK, 1.0) + MARGIN).exp(), tail.count))
     }
 
-    /// The chance that a new task needs more than this share of its request.
+    /// Probability that a new task needs more than this share of its request.
     pub(crate) fn chance(&self, share: f64) -> Option<f64> {
         let tail = self.tail()?;
         let values: Vec<Value> = self.0.values().map(|at| Value { at: *at, is_open: false }).collect();

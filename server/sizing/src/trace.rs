@@ -1,53 +1,51 @@
-//! A trace: one attempt a line, as CSV.
+//! Traces: one attempt per line, as CSV.
 
 use std::io;
 
 use thiserror::Error;
 
-/// One attempt at a task, and what it used.
+/// An attempt of a task, and its usage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
-    /// The task: attempts with the same name are of the same kind.
+    /// The task: attempts with the same name are comparable.
     pub task: String,
-    /// When it was submitted, in seconds.
+    /// Submission time, in seconds.
     pub submitted: f64,
-    /// When it started, in seconds, where the trace tells.
+    /// Start time in seconds, if the trace has it.
     pub started: Option<f64>,
-    /// When it had ended, in seconds.
+    /// End time, in seconds.
     pub finished: f64,
-    /// Cores that were asked for.
+    /// Requested CPU cores.
     pub requested_cpu: f64,
-    /// Memory that was asked for, in bytes.
+    /// Requested memory, in bytes.
     pub requested_memory: f64,
-    /// The most memory that it had, in bytes.
+    /// Peak memory, in bytes.
     pub peak_memory: f64,
     /// Average CPU usage, in cores.
     pub cpu_used: f64,
-    /// The size of what it reads, in bytes, where that is known.
+    /// Size of its input in bytes, if known.
     pub input: Option<f64>,
-    /// How it ended.
     pub status: Status,
 }
 
 /// How an attempt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Well.
     Succeeded,
-    /// Badly; not for a lack of memory. It may not have needed its memory yet.
+    /// It failed, but not for lack of memory. It may not have needed its memory yet.
     Failed,
-    /// Its memory was not enough: it needs more than it had.
+    /// It was OOM killed: it needs more than it had.
     OutOfMemory,
 }
 
 impl Attempt {
-    /// How long it ran, in hours. Where the trace tells no start, waiting is part of it.
+    /// Run time, in hours. If the trace has no start, it includes the time pending.
     #[must_use]
     pub fn hours(&self) -> f64 {
         ((self.finished - self.started.unwrap_or(self.submitted)) / 3600.0).max(0.0)
     }
 
-    /// How much memory it needs, in bytes: of one that ran out of it only that it is more than it had.
+    /// Memory that it needs, in bytes. For an OOM killed attempt it is only known to be more than it had.
     #[must_use]
     pub fn needs(&self) -> f64 {
         match self.status {
@@ -60,32 +58,30 @@ impl Attempt {
 /// Why a trace cannot be read.
 #[derive(Debug, Error)]
 pub enum TraceError {
-    /// The file cannot be read, or is no CSV.
+    /// The file cannot be read, or is not CSV.
     #[error(transparent)]
     Csv(#[from] csv::Error),
-    /// A column that must be there is not.
+    /// A required column is missing.
     #[error("the column `{0}` is missing; a trace has {columns}", columns = COLUMNS.join(", "))]
     NoColumn(&'static str),
-    /// No line can be used; of the first that has such a value.
+    /// No line can be used; this is the first one with an invalid value.
     #[error(transparent)]
     BadValue(#[from] BadValue),
 }
 
-/// A value that cannot be used.
+/// An invalid value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, {column}: `{value}` {why}")]
 pub struct BadValue {
     /// The line, from 1; the header is the first.
     pub line: u64,
-    /// The column's name.
     pub column: &'static str,
-    /// What stands there.
     pub value: String,
-    /// What is wrong with it.
+    /// The problem.
     pub why: &'static str,
 }
 
-/// The columns of a trace, in any order; others are passed over.
+/// The columns of a trace, in any order; others are ignored.
 pub const COLUMNS: [&str; 9] = [
     "task",
     "submitted",
@@ -98,27 +94,26 @@ pub const COLUMNS: [&str; 9] = [
     "status",
 ];
 
-/// A column that a trace may have.
+/// An optional column of a trace.
 const STARTED: &str = "started";
 
-/// What was read of a trace.
+/// The content of a trace.
 #[derive(Debug, Default)]
 pub struct Trace {
     /// Its attempts, in the order of the file.
     pub attempts: Vec<Attempt>,
-    /// Lines that say nothing of what an attempt used, such as that of one that never started, and those with a value that cannot be
-    /// one, such as an end before the beginning where two machines' clocks differ.
+    /// Skipped lines. They say nothing about an attempt's usage, such as that of one that never started. Or
+    /// they have an impossible value, such as an end before the start, if two machines' clocks differ.
     pub passed_over: Lines,
-    /// Attempts of which it is not known how they ended. What they used is told all the same, so they count as those that failed.
+    /// Attempts with an unknown end. Their usage is known, so they count as failed.
     pub unclear: Lines,
 }
 
 /// Some lines of a trace.
 #[derive(Debug, Default)]
 pub struct Lines {
-    /// Count.
     pub count: usize,
-    /// What the first of them lacks.
+    /// The problem of the first of them.
     pub first: Option<BadValue>,
 }
 
@@ -129,12 +124,12 @@ impl Lines {
     }
 }
 
-/// Reads a trace. What monitoring leaves empty passes, and so do some words for an end that nobody knows; a line with a value that
-/// cannot be one is passed over.
+/// Reads a trace. Empty values from monitoring are accepted, and so are some words for an unknown end. A line
+/// with an impossible value is skipped.
 ///
 /// # Errors
-/// A column is missing, a line has more or fewer values than the first, no line has values that can be used, or no status is one;
-/// the line and the column are named.
+/// A column is missing, a line has the wrong number of values, no line has usable values, or no status is
+/// valid. The error names the line and the column.
 pub fn read(from: impl io::Read) -> Result<Trace, TraceError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(from);
     let header = reader.headers()?.clone();
@@ -145,7 +140,7 @@ pub fn read(from: impl io::Read) -> Result<Trace, TraceError> {
     }
     let started = header.iter().position(|name| name == STARTED);
     let mut trace = Trace::default();
-    // The first line with a value that cannot be one.
+    // The first line with an impossible value.
     let mut bad = None;
     for record in reader.records() {
         let record = record?;
@@ -177,9 +172,6 @@ pub fn read(from: impl io::Read) -> Result<Trace, TraceError> {
 }
 
 /// Writes a trace.
-///
-/// # Errors
-/// The other end refuses.
 pub fn write(attempts: &[Attempt], to: impl io::Write) -> Result<(), TraceError> {
     let mut writer = csv::Writer::from_writer(to);
     writer.write_record(COLUMNS)?;
@@ -208,13 +200,13 @@ pub fn write(attempts: &[Attempt], to: impl io::Write) -> Result<(), TraceError>
 struct Row<'r> {
     record: &'r csv::StringRecord,
     places: &'r [usize; COLUMNS.len()],
-    /// Where the start stands, if it does.
+    /// Index of the start, if there is one.
     started: Option<usize>,
     line: u64,
 }
 
 impl Row<'_> {
-    /// Why the line cannot count as an attempt, though nothing in it is wrong.
+    /// Why the line cannot count as an attempt, although nothing in it is wrong.
     fn lacks(&self) -> Option<BadValue> {
         if matches!(self.word().as_str(), "cached" | "skipped" | "pending" | "queued" | "running" | "") {
             return Some(self.bad(8, "is no attempt that ran and ended"));
@@ -222,7 +214,7 @@ impl Row<'_> {
         if let Some(column) = (1..=2).find(|column| matches!(self.text(*column), "" | "-")) {
             return Some(self.bad(column, "is no time"));
         }
-        // That memory ran out tells enough also where nobody measured.
+        // An OOM kill is enough information even without measurements.
         let last = if matches!(self.status(), Ok(Status::OutOfMemory)) { 4 } else { 5 };
         (4..=last)
             .find(|column| self.is_nothing(*column))
@@ -250,7 +242,7 @@ impl Row<'_> {
         })
     }
 
-    /// When it started, if the line says so.
+    /// Start time, if the line has it.
     fn started(&self, submitted: f64, finished: f64) -> Result<Option<f64>, BadValue> {
         let text = self.started.and_then(|column| self.record.get(column)).unwrap_or_default();
         if matches!(text, "" | "-") {
@@ -269,7 +261,7 @@ impl Row<'_> {
         self.record.get(self.places[column]).unwrap_or_default()
     }
 
-    /// Whether no amount stands there.
+    /// Whether an amount is missing.
     fn is_nothing(&self, column: usize) -> bool {
         let text = self.text(column);
         matches!(text, "" | "-") || text.parse::<f64>().is_ok_and(|amount| amount == 0.0 || amount.is_nan())
@@ -279,7 +271,7 @@ impl Row<'_> {
         BadValue { line: self.line, column: COLUMNS[column], value: self.text(column).into(), why }
     }
 
-    /// 0 where nothing stands there.
+    /// The amount, or 0 if it is missing.
     fn amount_or_none(&self, column: usize) -> Result<f64, BadValue> {
         if matches!(self.text(column), "" | "-") { Ok(0.0) } else { self.amount(column) }
     }
@@ -296,10 +288,10 @@ impl Row<'_> {
         moment(self.text(column)).ok_or_else(|| self.bad(column, NO_MOMENT))
     }
 
-    /// The status without what others write into it: `OUT_OF_ME+`, `CANCELLED by 1000`, `out-of-memory`.
+    /// The status without additions: `OUT_OF_ME+`, `CANCELLED by 1000`, `out-of-memory`.
     fn word(&self) -> String {
         let text = self.text(8).to_ascii_lowercase();
-        // Who was killed by something that says memory ran out says what matters behind that word.
+        // If a job was killed because of memory, the reason follows that word.
         let is_memory = text.contains("memory") || text.contains("oom");
         let word = if is_memory { &text } else { text.split(" by ").next().unwrap_or_default() };
         word.trim_end_matches('+').replace(['-', ' '], "_")
@@ -329,7 +321,7 @@ impl Row<'_> {
 
 const NO_MOMENT: &str = "is neither a number of seconds nor a moment like `2026-01-31T06:00:00Z`";
 
-/// Seconds, or a moment as RFC 3339 has it.
+/// Seconds, or an RFC 3339 timestamp.
 fn moment(text: &str) -> Option<f64> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite());
     seconds.or_else(|| Some(text.parse::<jiff::Timestamp>().ok()?.as_microsecond() as f64 / 1e6))

@@ -1,4 +1,4 @@
-//! What attempts teach that failed, and those that are submitted at the same moment.
+//! What failed attempts teach, and attempts submitted at the same time.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -10,7 +10,7 @@ use cubeloom_sizing::{Advice, Attempt, Basis, Learner, Policy, Settings, Status,
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// The n-th attempt at `task`, an hour long, one after the other, of 16 GiB that were asked for.
+/// The n-th attempt of `task`, an hour long, one after the other, with a request of 16 GiB.
 fn attempt(n: u32, peak: f64) -> Attempt {
     Attempt {
         task: "task".into(),
@@ -46,7 +46,7 @@ fn advise(learner: &Learner) -> Advice {
     learner.advise("task", 16.0 * GIB, 4.0, None, 0)
 }
 
-/// Attempts of about so many GiB.
+/// Attempts of about this many GiB.
 fn about(peak: f64, numbers: std::ops::Range<u32>) -> impl Iterator<Item = Attempt> {
     numbers.map(move |n| attempt(n, peak + 0.01 * f64::from(n % 3)))
 }
@@ -56,7 +56,7 @@ fn about(peak: f64, numbers: std::ops::Range<u32>) -> impl Iterator<Item = Attem
 fn early_crashes_change_nothing_of_what_is_known() {
     let before = learned(about(12.0, 0..30));
     let mut crashed = before.clone();
-    // Nor does it tell that what was advised was enough, or too little.
+    // It also does not show whether the recommendation was enough.
     let advised = Advice { memory: 0.05 * GIB, cpu: 1.0, basis: Basis::Peaks(30) };
     for n in 30..60 {
         let early = Attempt { finished: f64::from(n) * 7200.0 + 2.0, ..failed(n, 0.1) };
@@ -68,7 +68,8 @@ fn early_crashes_change_nothing_of_what_is_known() {
     for gib in [0.2, 2.0, 12.01, 14.0] {
         assert_eq!(risk(&crashed, gib), risk(&before, gib), "{gib}");
     }
-    // Few that ended well are no more for those that failed beside them, also where many others run.
+    // A few successful attempts are not more representative because of failed ones, even while many others
+    // run.
     let few = || about(6.0, 0..4);
     let beside = learned(few().chain((4..20).map(|n| failed(n, 0.1))));
     for running in [0, 20, 40] {
@@ -83,7 +84,7 @@ fn a_new_task_that_only_crashes_gets_what_it_asks_for() {
     let advice = advise(&learner);
     assert_eq!((advice.memory, advice.cpu, advice.basis), (16.0 * GIB, 4.0, Basis::Request));
     assert_eq!(learner.chance("task", 16.0 * GIB, None, 0), None);
-    // What one has used is needed at least, also where nobody asked for it.
+    // What an attempt has used is a lower bound, even above the request.
     let beyond = advise(&learned([failed(0, 20.0), failed(1, 0.1)]));
     assert!(beyond.memory > 20.0 * GIB && beyond.memory < 24.0 * GIB, "{beyond:?}");
     assert_eq!(beyond.basis, Basis::Request);
@@ -100,7 +101,7 @@ fn the_largest_peak_of_one_that_failed_is_needed_at_least() {
     assert_eq!(advice.basis, Basis::Peaks(30), "it is none of those that count");
     let risk = |learner: &Learner| learner.chance("task", 5.0 * GIB, None, 0).unwrap();
     assert!(risk(&after) > 10.0 * risk(&before), "{} {}", risk(&after), risk(&before));
-    // Later and smaller ones do not hide it; attempts that end well do, once none before them counts.
+    // Later and smaller ones do not hide it. Successful attempts do, once none before them counts.
     let then = |count: u32| {
         let crashes = (31..91).map(|n| failed(n, 3.0 - 0.01 * f64::from(n)));
         advise(&learned(
@@ -124,7 +125,7 @@ fn another_version_forgets_those_that_failed_too() {
     assert!(advice.memory > 5.0 * GIB && advice.memory < 12.0 * GIB, "{advice:?}");
 }
 
-/// Of a trace, the first twelve of each forty attempts at a task as programs that fail at once.
+/// Changes the first twelve of each forty attempts of a task to programs that fail at once.
 fn crashing(mut trace: Vec<Attempt>) -> Vec<Attempt> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for attempt in &mut trace {
@@ -160,7 +161,7 @@ fn one_that_failed_far_beyond_the_line_counts_by_its_input() {
     };
     let of = |learner: &Learner| learner.advise("task", 16.0 * GIB, 4.0, Some(GIB), 0);
     let before = learned((0..40).map(of_input));
-    // The line says 2.5 GiB.
+    // The line predicts 2.5 GiB.
     assert_eq!(of(&with(0.1)), of(&before));
     assert!(of(&before).memory < 4.0 * GIB, "{:?}", of(&before));
     let advice = of(&with(5.0));
@@ -207,7 +208,7 @@ fn after_too_little_memory_the_next_gets_no_less_than_another_has_used() {
     assert_eq!(advice.basis, Basis::OutOfMemory);
 }
 
-/// Plays to another rule, and keeps what it gave last.
+/// Delegates to another rule, and keeps its last result.
 struct Latest(Box<dyn Policy>, f64);
 
 impl Policy for Latest {
@@ -222,8 +223,9 @@ impl Policy for Latest {
     }
 }
 
-/// What an attempt at another task gets, in bytes, after some of these inputs and peaks were submitted so many seconds apart. They
-/// end one after the other. What has turned out too little for them counts for the other, too.
+/// Memory that an attempt of another task gets, in bytes, after a burst with these inputs and peaks,
+/// submitted this many seconds apart. They end one after the other. Recommendations that were too low for
+/// them count for the other task, too.
 fn after_burst(burst: &[(f64, f64)], apart: f64) -> f64 {
     let other = |n| Attempt { task: "other".into(), ..of_input(n) };
     let past = (0..40).flat_map(|n| [of_input(n), other(n)]);
@@ -244,13 +246,13 @@ fn those_that_are_submitted_together_teach_as_much_as_one_after_the_other() {
     for burst in [
         // Each needs far more than it gets.
         &[(1.0, 14.0), (1.0, 14.0), (1.0, 14.0)][..],
-        // Each gets enough; the first to end would not have had enough of what the last one got.
+        // Each gets enough; the first to end would not have had enough with what the last one got.
         &[(4.0, 8.5), (0.2, 0.9)][..],
     ] {
         let (together, apart) = (after_burst(burst, 0.0), after_burst(burst, 0.001));
         assert!((together / apart - 1.0).abs() < 1e-4, "{burst:?}: {together} and {apart}");
     }
-    // It does count how many turned out too little.
+    // The number of recommendations that were too low does count.
     let (one, three) = (after_burst(&[(1.0, 14.0)], 0.0), after_burst(&[(1.0, 14.0); 3], 0.0));
     assert!(three > one * 1.005, "{one} {three}");
 }

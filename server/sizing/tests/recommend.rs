@@ -1,4 +1,4 @@
-//! What the next attempt gets: by what earlier ones used, within what it may get.
+//! What the next attempt gets: by earlier usage, within its bounds.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -16,7 +16,7 @@ fn size(cpu: u64, memory: u64) -> Size {
     Size { cpu: Cpu(cpu), memory: Bytes(memory) }
 }
 
-/// An attempt that had what it asked for, 2 cores and 16 GiB.
+/// An attempt that had its request, 2 cores and 16 GiB.
 fn past(n: u64, peak: u64) -> Past {
     Past {
         attempt: format!("R.train.0.{n}"),
@@ -78,7 +78,7 @@ fn what_was_advised_then_is_told_by_what_had_ended_then() {
         let known = recommend(&question(&past[..at]));
         assert_eq!(*told, known.gets, "attempt {at}");
     }
-    // The last one's peak was not known when it began, and is now.
+    // The last one's peak was unknown when it began, and is known now.
     assert!(then[23].memory.0 < 4 * GIB && recommend(&question(&past)).gets.memory.0 > 8 * GIB);
 }
 
@@ -122,7 +122,8 @@ fn advice_that_would_not_have_held_is_trusted_less() {
     assert!(recommend(&question(&[ran_out])).confidence < 0.01, "it had all that was advised then");
 }
 
-/// What the attempts at many tasks need, in bytes. Their peaks are spread more or less; some tasks have a second kind of peaks.
+/// What the attempts of many tasks need, in bytes. Their peaks vary more or less; some tasks have a second
+/// mode.
 fn many_needs() -> Vec<Vec<u64>> {
     let mut seed = 7_u64;
     let mut random = || {
@@ -165,8 +166,8 @@ fn no_more_is_promised_than_holds() {
     assert!(buckets[9].0 > 2000.0, "{buckets:?}");
 }
 
-/// Attempts of which one after the other needs so much, and is tried again with more where it did not get that: each risk that
-/// was told, and whether memory ran out.
+/// Runs attempts with these needs in sequence, each retried with more memory after an OOM kill. Returns each
+/// predicted risk, and whether the attempt was OOM killed.
 fn played(needs: &[u64], asked: u64) -> Vec<(f64, bool)> {
     let (mut known, mut told): (Vec<Past>, Vec<(f64, bool)>) = (Vec::new(), Vec::new());
     for need in needs {
@@ -193,11 +194,11 @@ fn played(needs: &[u64], asked: u64) -> Vec<(f64, bool)> {
 
 #[test]
 fn no_more_run_out_than_the_risk_says() {
-    // Of what is asked for there is far more than enough, or about as much as the first attempt needs.
+    // Requests are far more than enough, or about what the first attempt needs.
     let asked: [fn(&[u64]) -> u64; 2] = [|_| 16 * GIB, |needs| needs[0]];
     for asks in asked {
         let told = many_needs().into_iter().flat_map(|needs| played(&needs, asks(&needs)));
-        // By tens: of at least a tenth, of a hundredth to a tenth, and so on.
+        // By decade: at least a tenth, a hundredth to a tenth, and so on.
         let mut tens = [(0.0, 0.0, 0.0); 4];
         for (risk, is_too_little) in told {
             let of = &mut tens[((-risk.log10()) as usize).min(3)];
@@ -217,11 +218,11 @@ fn the_risk_is_that_of_what_is_given() {
     let ran_out = Some(Bytes(16 * GIB));
     let again = Question { ran_out, ..question(&past) };
     let risk = |question: &Question<'_>| recommend(question).risk.unwrap();
-    // It is known to need more than it had: half as much again may not do either.
+    // It is known to need more than it had: half as much again may not be enough either.
     let grown = risk(&again);
     assert!(grown > 0.05 && grown < 0.95, "{grown}");
     assert!(risk(&question(&past)) < grown, "any other need not need as much");
-    // What a node, a pin or the template leaves of it suffices less often.
+    // A lower amount because of a node, a pin or the template is insufficient more often.
     let lowered = Question { most: size(16_000, 17 * GIB), ..again.clone() };
     assert_eq!(recommend(&lowered).gets.memory, Bytes(17 * GIB));
     assert!(risk(&lowered) > grown);
@@ -231,12 +232,12 @@ fn the_risk_is_that_of_what_is_given() {
         assert!(risk(&little) > 0.99, "all needed more");
         assert!(recommend(&Question { past: &[], ..little }).risk.is_none(), "nothing is known");
     }
-    // So does what is lowered later.
+    // So is an amount that is lowered later.
     let taught = Taught::of(&again);
     let of = |gib: u64| taught.risk(&again, Bytes(gib * GIB)).unwrap();
     assert!(of(16) > 0.99 && of(16) > of(20) && of(20) > of(24) && of(24) > of(48) && of(48) > 0.0);
     assert!((of(24) - grown).abs() < 1e-9);
-    // A worker that runs and has nearly used up what it has needs more than that, whatever is known.
+    // A running worker that is close to its limit needs more than that, whatever is known.
     let unknown = Taught::new("same", &[], &[]);
     let more = unknown.risk_after(Bytes(19 * GIB), Bytes(30 * GIB));
     assert!(more > 0.01 && more < 0.5, "{more}");
@@ -261,12 +262,12 @@ fn attempts_of_something_else_do_not_count() {
     let past = steady(23);
     let changed = Question { make: "another", ..question(&past) };
     assert_eq!(memory(&changed), (Bytes(16 * GIB), Reason::Asked));
-    // How far the peaks of other tasks lie apart is told by their template; never how large they are.
+    // The template shows the spread of other tasks' peaks, but never their size.
     let kin = Question { past: &[], kin: &past, ..question(&past) };
     assert_eq!(memory(&kin), (Bytes(16 * GIB), Reason::Asked));
 }
 
-/// Attempts at so many tasks that used a tenth of their request.
+/// Attempts of this many tasks that used a tenth of their request.
 fn other_tasks(count: u64) -> Vec<Vec<Past>> {
     let of = |task, n, peak| Past { attempt: format!("R.other-{task}.0.{n}"), ..past(n, peak) };
     (0..count).map(|task| vec![of(task, task, 16 * GIB / 10), of(task, task + 100, GIB)]).collect()
@@ -289,12 +290,12 @@ fn a_new_task_gets_by_what_other_tasks_used_of_their_requests() {
     assert!((sized.confidence - 10.0 / 11.0).abs() < 1e-9 && (0.001..0.1).contains(&sized.risk.unwrap()));
     let said = sized.sentence().unwrap();
     assert_eq!(said, "memory 8Gi instead of 16Gi: what 10 other tasks used of their requests");
-    // Too few of them, or one that needed nearly all, or was OOM killed: the request.
+    // The request, if there are too few of them, or one needed almost all or was OOM killed.
     assert_eq!(of(&others[1..]).memory, Reason::Asked);
     let with = |last: Past| of(&[&others[..], &[vec![last]]].concat());
     assert_eq!(with(past(5, 15 * GIB)).memory, Reason::Asked);
     assert_eq!(with(Past { end: PastEnd::OutOfMemory, ..past(5, GIB) }).memory, Reason::Asked);
-    // In between, a distance beyond the largest.
+    // In between, a margin above the largest.
     let between = with(past(5, 8 * GIB)).gets.memory.0;
     assert!((9 * GIB..16 * GIB).contains(&between), "{between}");
 }
@@ -306,14 +307,14 @@ fn other_tasks_count_until_an_attempt_of_the_task_has_ended() {
     let with = |past: &[Past]| recommend(&Question { others: slices.clone(), ..question(past) });
     let steady = steady(3);
     assert_eq!(with(&steady), recommend(&question(&steady)));
-    // Attempts of something else are those of another task: the largest share counts.
+    // Attempts with another fingerprint count as another task's: the largest share applies.
     let before = [Past { make: "before".into(), ..past(0, 15 * GIB) }];
     assert_eq!(with(&before).memory, Reason::Asked);
-    // An OOM kill with less than the request shows that others say nothing of this one.
+    // An OOM kill below the request shows that others say nothing about this one.
     let had = Bytes(8 * GIB);
     let killed = [Past { end: PastEnd::OutOfMemory, had: (2000, had.0), ..past(0, had.0) }];
     assert_eq!(memory(&Question { others: slices.clone(), ..question(&killed) }).0, Bytes(16 * GIB));
-    // In hindsight those count that had ended by then.
+    // In hindsight, those that had ended by then count.
     let first = Past { ended_at: Timestamp(200 * 3_600_000_000), ..past(0, 2 * GIB) };
     let early = Past { ended_at: Timestamp(0), ..first.clone() };
     let then = |past: &Past| {
@@ -329,7 +330,7 @@ fn after_too_little_memory_the_next_attempt_gets_half_as_much_again() {
     let had = Bytes(16 * GIB);
     let (gets, why) = memory(&Question { ran_out: Some(had), ..question(&past) });
     assert_eq!((gets, why), (Bytes(24 * GIB), Reason::RanOut { had }));
-    // Of what was less than asked for, at least that comes next.
+    // After an OOM kill below the request, at least the request is next.
     let had = Bytes(GIB);
     past.last_mut().unwrap().had.1 = GIB;
     let (gets, why) = memory(&Question { ran_out: Some(had), ..question(&past) });
@@ -356,11 +357,11 @@ fn a_program_that_is_held_back_gets_more_cpu_and_no_more_than_twice() {
     assert_eq!(cpu(&tight), (3000, Reason::Throttled { percent: 60 }));
     let tighter: Vec<Past> = (0..4).map(|n| held(n, 3900)).collect();
     assert_eq!(cpu(&tighter).0, 4000);
-    // One that had more and was not held back says how much is needed.
+    // One that had more and was not throttled shows how much is needed.
     let mut told = tight;
     told.push(Past { cpu: (2100, 2200), had: (3000, 16 * GIB), ..past(9, GIB) });
     assert_eq!(cpu(&told), (2450, Reason::Peaks { attempts: 5 }));
-    // What was held back gets no less than it had then, however little it seems to use.
+    // After throttling it gets at least what it had, however little it seems to use.
     told[4].cpu = (100, 100);
     told[..4].iter_mut().for_each(|past| past.cpu = (100, 100));
     assert_eq!(cpu(&told), (2000, Reason::Asked));
@@ -381,13 +382,13 @@ fn a_program_that_uses_all_its_guarantee_and_waits_for_more_gets_more() {
     };
     let three = |past: Past| vec![past; 3];
     assert_eq!(cpu(&three(with(1900, 2000, Some(700)))), (3000, Reason::CpuWaited { percent: 70 }));
-    // Who waits below its guarantee waits for its turn on a machine that is full.
+    // A program that waits below its guarantee waits for its turn on a busy machine.
     assert_eq!(cpu(&three(with(1000, 2000, Some(900)))), (1100, Reason::Peaks { attempts: 3 }));
-    // Beyond its guarantee a program uses what is idle: no reason to guarantee it that.
+    // Above its guarantee a program uses idle CPU: no reason to guarantee that.
     assert_eq!(cpu(&three(with(8000, 2000, Some(0)))), (2000, Reason::Asked));
-    // What was lowered too far comes back, as what it uses is seen beyond what it had.
+    // An amount that was lowered too far increases again, because usage above it is visible.
     assert_eq!(cpu(&three(with(1500, 500, Some(100)))), (1650, Reason::Peaks { attempts: 3 }));
-    // One that had more and did not wait says how much is enough.
+    // One that had more and did not wait shows how much is enough.
     let mut told = three(with(1900, 2000, Some(700)));
     told.push(with(2100, 3000, Some(10)));
     assert_eq!(cpu(&told), (2350, Reason::Peaks { attempts: 4 }));
@@ -407,7 +408,7 @@ fn where_nobody_tells_what_was_held_back_one_that_used_nearly_all_needs_what_it_
         ..past(n, GIB)
     };
     let full = |throttled| [of(0, (8000, 7200), throttled), of(1, (8000, 7200), throttled)];
-    // The last one had more, and is far from it.
+    // The last one had more, and is not close to it.
     let last = of(2, (9500, 400), Some(0));
     let with_last = |throttled| [full(throttled).as_slice(), std::slice::from_ref(&last)].concat();
     assert_eq!(asked(&with_last(None)), (8000, Reason::Peaks { attempts: 3 }), "no less than it had");
@@ -417,7 +418,7 @@ fn where_nobody_tells_what_was_held_back_one_that_used_nearly_all_needs_what_it_
     assert_eq!(asked(&far).0, 8000, "close to what it had");
     let far: Vec<Past> = (0..3).map(|n| of(n, (8000, 400), None)).collect();
     assert_eq!(asked(&far), (450, Reason::Peaks { attempts: 3 }), "it used little of it");
-    // What was not seen to be held back is never more than was asked for.
+    // Without known throttling, the result never exceeds the request.
     let beyond: Vec<Past> = (0..3).map(|n| of(n, (15_000, 15_000), None)).collect();
     assert_eq!(asked(&beyond), (12_000, Reason::Asked));
 }
@@ -469,20 +470,20 @@ fn a_gang_grows_no_further_than_the_nodes_can_hold_all_of_it() {
         keep_placeable(&mut role, count, cards, nodes);
         role.gets
     };
-    // Of 45 GiB one fits a node, of 32 two.
+    // Of 45 GiB one fits on a node, of 32 two.
     assert_eq!(grown(size(4000, 45 * GIB), 3, 0, &two), size(4000, 32 * GIB));
     assert_eq!(grown(size(4000, 45 * GIB), 2, 0, &two), size(4000, 45 * GIB));
-    // By CPU, too, which is given up before memory is.
+    // Also by CPU, which is lowered before memory.
     assert_eq!(grown(size(9000, 30 * GIB), 3, 0, &two), size(8000, 30 * GIB));
-    // Where it is the only bound memory stays to the byte: nothing kept it from more.
+    // If CPU is the only bound, memory stays exact: nothing limited it.
     assert_eq!(grown(size(9000, 30 * GIB + 5), 3, 0, &two), size(8000, 30 * GIB + 5));
     assert_eq!(grown(size(9000, 45 * GIB), 2, 0, &two[..1]), size(8000, 32 * GIB));
     let wide = [node(20_000, 64 * GIB, 0), node(9000, 64 * GIB, 0)];
     assert_eq!(grown(size(9500, 45 * GIB), 3, 0, &wide), size(9000, 32 * GIB));
-    // Cards count: the first node has only those of one worker.
+    // GPUs count: the first node has only enough for one worker.
     let cards = [node(64_000, 256 * GIB, 2), node(64_000, 64 * GIB, 4)];
     assert_eq!(grown(size(4000, 45 * GIB), 3, 2, &cards), size(4000, 32 * GIB));
-    // What was asked for stays, whether it can be held or not.
+    // The request stays, whether it fits or not.
     assert_eq!(grown(size(4000, 45 * GIB), 5, 0, &two), size(4000, 30 * GIB));
     assert_eq!(grown(size(1000, GIB), 500, 0, &two), size(1000, GIB));
     assert_eq!(grown(size(4000, 45 * GIB), 3, 0, &[]), size(4000, 45 * GIB));
@@ -511,8 +512,8 @@ fn any_past() -> impl Strategy<Value = Past> {
         })
 }
 
-/// What attempts used that all used about as much: a share of what is asked for, and how far the peaks lie apart; and the share
-/// of what is asked for that they had.
+/// Usage of attempts that all used about the same: the share of the request, the spread of the peaks, and
+/// the share of the request that they had.
 fn any_steady() -> impl Strategy<Value = Option<(f64, f64, f64)>> {
     prop::option::weighted(0.7, (0.3..1.0, 0.0..0.1, 0.95..1.15))
 }

@@ -1,4 +1,4 @@
-//! What is advised, and what a replay counts.
+//! Recommendations, and the cost that a replay computes.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// The n-th attempt at `task`, an hour long, one after the other, of 16 GiB that were asked for.
+/// The n-th attempt of `task`, an hour long, one after the other, with a request of 16 GiB.
 fn attempt(n: u32, peak: f64) -> Attempt {
     Attempt {
         task: "task".into(),
@@ -52,9 +52,9 @@ fn what_runs_out_of_memory_costs_half_and_is_tried_again_with_more() {
     let score =
         |gb_hours, core_hours, out_of_memory| Score { attempts: 1, gb_hours, core_hours, out_of_memory };
     assert_eq!(played(3.0, 4.0), score(4.0, 2.0, 0));
-    // Twice as much is less than was asked for.
+    // Twice as much is less than the request.
     assert_eq!(played(6.0, 4.0), score(2.0 + 16.0, 1.0 + 2.0, 1));
-    // What was asked for is too little, too.
+    // The request is too little, too.
     assert_eq!(played(40.0, 12.0), score(6.0 + 12.0 + 48.0, 1.0 + 1.0 + 2.0, 1));
 }
 
@@ -92,7 +92,7 @@ fn a_task_that_is_known_gets_little_more_than_it_needs() {
     let unknown = learner.advise("another", 16.0 * GIB, 4.0, None, 0);
     assert_eq!((unknown.memory, unknown.cpu, unknown.basis), (16.0 * GIB, 4.0, Basis::Request));
     assert_eq!(learner.chance("another", 16.0 * GIB, None, 0), None);
-    // What is given may be less than what is advised, and less than most have needed.
+    // The given amount may be less than the recommendation, and less than most have needed.
     assert!(learner.chance("task", GIB, None, 0).unwrap() > 0.99);
 }
 
@@ -102,16 +102,17 @@ fn more_than_was_asked_for_is_given_only_after_memory_ran_out() {
     let learner = learned([ran_out.clone()]);
     let advice = learner.advise("task", 16.0 * GIB, 4.0, None, 0);
     assert_eq!((advice.memory, advice.basis), (24.0 * GIB, Basis::OutOfMemory));
-    // How far it would have gone is not known: more of it is less risky, and what it had is known to be too little.
+    // How far it would have gone is unknown: more memory is less risky, and what it had is known to be too
+    // little.
     let risk = |gib: f64| learner.chance("task", gib * GIB, None, 0).unwrap();
     assert!(risk(16.0) > 0.99 && (0.2..0.4).contains(&risk(24.0)), "{} {}", risk(16.0), risk(24.0));
     assert!(risk(36.0) < risk(24.0) && risk(36.0) > 0.0, "{}", risk(36.0));
     assert!((learner.chance_after("task", 24.0 * GIB, 16.0 * GIB) - risk(24.0)).abs() < 0.01);
-    // Beside others that needed little it is one of many, but not for an attempt that needs as much.
+    // Next to others that needed little it is one of many, but not for an attempt that needs as much.
     let beside = learned((1..10).map(|n| attempt(n, 2.0)).chain([ran_out]));
     let of_any = beside.chance("task", 24.0 * GIB, None, 0).unwrap();
     assert!(of_any < 0.3 && beside.chance_after("task", 24.0 * GIB, 16.0 * GIB) > 2.0 * of_any, "{of_any}");
-    // Where nobody measures, that it ran out is all that is known.
+    // Without measurements, only the OOM kill is known.
     let unmeasured = Attempt { status: Status::OutOfMemory, peak_memory: 0.0, ..attempt(0, 16.0) };
     let advice = learned([unmeasured]).advise("task", 16.0 * GIB, 4.0, None, 0);
     assert_eq!(advice.basis, Basis::OutOfMemory, "{advice:?}");
@@ -144,7 +145,7 @@ fn few_attempts_do_not_take_all_that_was_asked_for() {
     assert!(share(20) < 0.1, "{}", share(20));
 }
 
-/// What costs next to nothing takes next to no risk.
+/// A cheap attempt takes almost no risk.
 #[test]
 fn those_that_hold_much_take_the_risk() {
     let named = |name: &str, n, peak| Attempt { task: name.into(), ..attempt(n, peak) };
@@ -166,18 +167,18 @@ fn a_version_that_needs_less_is_seen_after_some_attempts() {
         learner.advise("task", 16.0 * GIB, 4.0, None, 0).memory / GIB
     };
     assert!(after(9) > 12.0 && after(10) < 4.0, "{} {}", after(9), after(10));
-    // One that still needs as much is no other version.
+    // One that still needs as much means that there is no other version.
     let learner = learned((0..40).map(|n| attempt(n, if n < 30 || n == 35 { 12.0 } else { 2.0 })));
     assert!(learner.advise("task", 16.0 * GIB, 4.0, None, 0).memory > 12.0 * GIB);
 }
 
-/// A trace may come from where nobody was held to what they asked for.
+/// A trace may come from a cluster that does not enforce requests.
 #[test]
 fn what_is_used_beyond_the_request_is_given() {
     let learner = learned((0..20).map(|n| attempt(n, 20.0)));
     let advice = learner.advise("task", 16.0 * GIB, 4.0, None, 0);
     assert!(advice.memory > 20.0 * GIB && advice.memory < 32.0 * GIB, "{advice:?}");
-    // Who asks for less than before may know why.
+    // A user who requests less than before may have a reason.
     let learner = learned((0..20).map(|n| attempt(n, 12.0)));
     assert_eq!(learner.advise("task", 8.0 * GIB, 4.0, None, 0).memory, 8.0 * GIB);
 }
@@ -214,7 +215,7 @@ fn memory_that_follows_the_input_is_told_by_it() {
     assert!(risk(0.2) < 0.01 && risk(4.0) > 0.9, "{} {}", risk(0.2), risk(4.0));
 }
 
-/// What a rule gives after attempts of `1..=count` GiB, in GiB and cores; each used a core and a half.
+/// A rule's result after attempts of `1..=count` GiB, in GiB and cores; each used a core and a half.
 fn after(name: &str, count: u32) -> (f64, f64) {
     let mut policy = built_in(name).unwrap();
     for n in 1..=count {
@@ -235,7 +236,7 @@ fn the_rules_to_compare_with_are_what_they_are_called() {
     // ceil(1.4 x 10) + 2, and ceil(1.4 x 1.5) + 2; of twenty, the last ten count.
     assert_eq!(after("cube-studio", 10), (16.0, 5.0));
     assert_eq!(after("cube-studio", 20), (30.0, 5.0));
-    // The ninth of ten, and 15 %.
+    // The ninth of ten, plus 15 %.
     let (memory, cpu) = after("vpa", 10);
     assert!((memory - 9.0 * 1.15).abs() < 1e-9 && (cpu - 1.5 * 1.15).abs() < 1e-9, "{memory} {cpu}");
     // Peaks are as large as the input, and so is the line.
@@ -272,7 +273,7 @@ fn no_rule_but_the_oracle_is_better_in_both() {
     }
 }
 
-/// Notes which chance to run out of memory an attempt was given, and whether it did.
+/// Records the predicted probability of an OOM kill for each attempt, and whether it happened.
 #[derive(Default)]
 struct Promises {
     learner: Learner,
@@ -305,12 +306,12 @@ impl Policy for Promises {
 fn no_more_run_out_than_the_chance_says() {
     let mut promises = Promises::default();
     for kind in Kind::ALL {
-        // Other tasks' scales count: each trace is by itself.
+        // Other tasks' scales count, so each trace is separate.
         let told = std::mem::take(&mut promises.told);
         promises = Promises { told, ..Promises::default() };
         let _ = replay(&generate::trace(kind, 6_000, 29), &mut promises, Decided::AtSubmission);
     }
-    // By tens: of at least a tenth, of a hundredth to a tenth, and so on.
+    // By decade: at least a tenth, a hundredth to a tenth, and so on.
     let mut tens = [(0.0, 0.0, 0.0); 4];
     for (risk, is_too_little) in promises.told {
         let of = &mut tens[((-risk.log10()) as usize).min(3)];
@@ -376,7 +377,7 @@ fn a_trace_comes_back_and_what_is_wrong_in_it_is_named() {
     );
 }
 
-/// Where something was not measured, or did not run, the others count.
+/// Lines without measurements, or of attempts that did not run, are skipped.
 #[test]
 fn lines_that_say_nothing_are_passed_over() {
     let text = format!(
@@ -396,7 +397,7 @@ fn lines_that_say_nothing_are_passed_over() {
     );
 }
 
-/// A clock that was set, or a monitor that writes nonsense, costs its own lines, and not the trace.
+/// A clock that was set, or invalid values from a monitor, only cost their own lines.
 #[test]
 fn lines_with_values_that_cannot_be_are_passed_over_unless_all_have_such() {
     let read = |lines: &[&str]| {
@@ -418,11 +419,11 @@ fn lines_with_values_that_cannot_be_are_passed_over_unless_all_have_such() {
         assert_eq!((some.attempts.len(), some.passed_over.count, some.unclear.count), (2, 2, 0), "{line}");
         let first = some.passed_over.first.unwrap().to_string();
         assert!(first.starts_with(&format!("line 3, {column}")), "{first}");
-        // Beside lines that say nothing, the one with the odd value is named.
+        // With only lines without information otherwise, the one with the odd value is reported.
         let none = read(&["a,0,1,1,4,2,1,,CACHED", line, line]).unwrap_err().to_string();
         assert!(none.starts_with(&format!("line 3, {column}")), "{none}");
     }
-    // That memory ran out tells enough, whatever is there for what nobody measured.
+    // An OOM kill is enough information, whatever the unmeasured values are.
     let unmeasured = read(&["a,0,1,1,4,NaN,1,,oom"]).unwrap().attempts;
     assert_eq!((unmeasured[0].status, unmeasured[0].peak_memory), (Status::OutOfMemory, 0.0));
     for broken in ["a,0,1", "a,0,1,1,4,2,1,,succeeded,more"] {
@@ -432,7 +433,7 @@ fn lines_with_values_that_cannot_be_are_passed_over_unless_all_have_such() {
 }
 
 proptest! {
-    /// Whatever was seen, never more than was asked for where memory never ran out, and always something.
+    /// Never above the request without OOM kills, and always positive.
     #[test]
     fn advice_stays_within_bounds(
         peaks in prop::collection::vec((0.0_f64..64.0, prop::option::of(0.0_f64..100.0)), 0..80),
@@ -448,7 +449,7 @@ proptest! {
         prop_assert!(advice.cpu > 0.0 && advice.cpu <= 4.0, "{:?}", advice);
     }
 
-    /// More memory is never of more risk.
+    /// More memory is never riskier.
     #[test]
     fn chances_fall_with_memory(
         seen in prop::collection::vec((0.0_f64..64.0, prop::option::of(0.0_f64..100.0), 0..3_u8), 1..80),
@@ -473,7 +474,7 @@ proptest! {
         }
     }
 
-    /// What is read from a file is refused with a sentence, or taken.
+    /// Any file content is either accepted, or rejected with a sentence.
     #[test]
     fn any_text_is_read_or_refused(text in ".{0,400}") {
         let _ = trace::read(text.as_bytes());

@@ -1,6 +1,7 @@
-//! Files between this machine and the stores that pipelines read from and write to.
+//! Transfers files between this machine and the stores that pipelines use.
 //!
-//! The only crate that knows OpenDAL. It reads no environment: credentials and addresses are handed in as a map.
+//! The only crate that uses OpenDAL. It reads no environment variables: callers pass credentials and
+//! addresses as a map.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make the files that they look at"))]
 

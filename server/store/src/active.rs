@@ -1,4 +1,4 @@
-//! How many runs of a pipeline are active at once, on all servers together.
+//! The number of active runs of a pipeline, across all servers.
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::history::KEPT;
@@ -13,36 +13,29 @@ use crate::upsert::last_of_each;
 use crate::values::{Columns, Values};
 use crate::{Store, listen};
 
-/// A live run of another server, of a pipeline of which this one has runs that are queued.
+/// An active run of another server, of a pipeline with queued runs on this server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunElsewhere {
-    /// Run.
     pub id: RunId,
-    /// Project.
     pub project: String,
-    /// Pipeline.
     pub pipeline: String,
-    /// Whether it is queued itself.
     pub is_queued: bool,
 }
 
-/// What comes before a run that is queued, of its pipeline.
+/// The runs of the same pipeline before a queued run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ahead {
-    /// How many runs are active.
+    /// Number of active runs.
     pub active: u64,
-    /// How many older ones are queued.
+    /// Number of older queued runs.
     pub queued: u64,
-    /// Some of them: the active ones first, the oldest first.
+    /// At most the requested number of them: active runs first, oldest first.
     pub runs: Vec<RunRecord>,
 }
 
 impl Store {
-    /// What comes before a run of a pipeline that is queued, or would be, with so many of these runs at the most. Runs that
-    /// have ended are not looked at.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The runs before a queued run of a pipeline, or before a run that would be queued, with the records of
+    /// at most `most`. Ended runs are not read.
     pub async fn runs_ahead(
         &self,
         project: &str,
@@ -69,10 +62,7 @@ impl Store {
         Ok(Ahead { active: all.saturating_sub(queued), queued, runs })
     }
 
-    /// How long the last runs of a pipeline took that ended well, in microseconds.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The durations of the last successful runs of a pipeline, in microseconds.
     pub async fn run_lengths(&self, project: &str, pipeline: &str) -> Result<Vec<u64>, StoreError> {
         let sql = format!(
             "SELECT ended_at - started_at FROM runs WHERE project = $1 AND pipeline = $2 AND state = 'succeeded' \
@@ -82,10 +72,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, |row| Columns::of("run", row).int()).await
     }
 
-    /// The live runs that others lead, or nobody, of pipelines of which `owner` has runs that are queued.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The live runs led by other servers or by none, of pipelines for which `owner` has queued runs.
     pub async fn runs_elsewhere(&self, owner: &str) -> Result<Vec<RunElsewhere>, StoreError> {
         let sql = "SELECT r.id, r.project, r.pipeline, r.state FROM runs r WHERE r.live = 1 \
                    AND (r.lease_owner IS NULL OR r.lease_owner <> $1) AND EXISTS (SELECT 1 FROM runs q \
@@ -104,7 +91,7 @@ impl Store {
     }
 }
 
-/// Writes the runs of the changes. One that begins is written only if its pipeline lets it begin now.
+/// Writes the runs of the changes. A starting run is written only if its pipeline allows one more active run.
 pub(crate) async fn write_runs(
     backend: Backend,
     connection: &mut AnyConnection,
@@ -120,7 +107,7 @@ pub(crate) async fn write_runs(
         }
     }
     RUNS.write_each(backend, connection, &others).await?;
-    // In the same order on every server, else two could wait for each other.
+    // The same order on every server avoids deadlocks.
     begun.sort_unstable_by_key(|(run, _)| (&run.project, &run.pipeline, &run.id));
     for (run, limit) in begun {
         hold(backend, connection, run).await?;
@@ -135,8 +122,8 @@ pub(crate) async fn write_runs(
     Ok(())
 }
 
-/// Makes servers that let runs of a pipeline begin take turns: the second of them sees what the first has written. The
-/// pipeline of a run need not be stored, so that there may be no row to hold. SQLite has one writer anyway.
+/// Serializes servers that start runs of a pipeline: the second sees the writes of the first. The pipeline of
+/// a run need not be stored, so there may be no row to lock. SQLite has a single writer anyway.
 async fn hold(backend: Backend, connection: &mut AnyConnection, run: &RunRecord) -> Result<(), StoreError> {
     if backend == Backend::Postgres {
         let name = format!("{}/{}", run.project, run.pipeline);
@@ -146,11 +133,11 @@ async fn hold(backend: Backend, connection: &mut AnyConnection, run: &RunRecord)
     Ok(())
 }
 
-/// Of a project, a pipeline and a queued run of it: which runs come before that one.
+/// Parameters: a project, a pipeline and a queued run of it. Selects the runs before that one.
 const AHEAD: &str =
     "live = 1 AND project = $1 AND pipeline = $2 AND id <> $3 AND (state <> 'queued' OR id < $3)";
 
-/// How many runs of its pipeline come before a queued one: those that are active, and the older ones that are queued.
+/// The number of runs before a queued one: active runs, and older queued runs of its pipeline.
 async fn ahead(connection: &mut AnyConnection, run: &RunRecord) -> Result<i64, StoreError> {
     let values = Values::texts("run", &[&run.project, &run.pipeline, run.id.as_str()])?;
     let sql = format!("SELECT COUNT(*) FROM runs WHERE {AHEAD}");
@@ -158,7 +145,8 @@ async fn ahead(connection: &mut AnyConnection, run: &RunRecord) -> Result<i64, S
     Columns::of("run", &row).int()
 }
 
-/// A run has ended: another server that has one of its pipeline queued looks now, not only at its next look.
+/// After the end of a run, wakes other servers with queued runs of its pipeline, so that they need not wait
+/// for their next poll.
 async fn wake_queued(
     backend: Backend,
     connection: &mut AnyConnection,

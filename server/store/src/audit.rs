@@ -1,4 +1,4 @@
-//! The audit log: who changed what, written in the transaction of the change.
+//! The audit log, written in the transaction of the audited change.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::AuditEntry;
@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::query::execute;
 use crate::values::{Columns, Values};
 
-/// Which entries are wanted; the default is the newest.
+/// Selects entries; the default is the newest.
 #[derive(Clone, Debug)]
 pub struct AuditFilter {
     /// Only entries about this project.
@@ -51,18 +51,12 @@ impl Default for AuditFilter {
 }
 
 impl Store {
-    /// Notes a change that was made elsewhere than in the database.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Records a change made outside of the database.
     pub async fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
         self.transact(async |connection| write(connection, entry).await).await
     }
 
     /// Entries of the log, newest first.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn audit_log(&self, filter: &AuditFilter) -> Result<Vec<AuditEntry>, StoreError> {
         let mut wanted = Conditions::new("audit entry");
         wanted.text("project =", filter.project.as_deref())?;
@@ -79,7 +73,7 @@ impl Store {
     }
 }
 
-/// Writes an entry; the transaction that the connection is in makes the change that it is about.
+/// Writes an entry in the transaction of the audited change.
 pub(crate) async fn write(connection: &mut AnyConnection, entry: &AuditEntry) -> Result<(), StoreError> {
     let mut values = Values::new("audit entry", 11);
     values.text(&entry.id)?.int(entry.at.0)?.maybe_text(entry.user_id.as_deref())?;

@@ -1,8 +1,9 @@
-//! Where the audit log is sent to, and what of it was sent. One server at a time sends to a receiver, by lease.
+//! The receivers of the audit log, and the entries sent to each. One server at a time sends to a receiver, by
+//! lease.
 //!
-//! Entries get their ids before they are committed, so that one may appear behind others that were sent already. Up to the
-//! stream's position everything was sent; behind it, each entry that was sent is noted by itself. The position follows at a
-//! distance that no transaction lasts for.
+//! Entries get their ids before they are committed, so one may appear behind others that are already sent.
+//! Everything up to the stream's position is sent. Behind it, each sent entry is recorded individually. The
+//! position lags by more than the duration of any transaction.
 
 use std::time::Duration;
 
@@ -17,19 +18,19 @@ use crate::error::StoreError;
 use crate::query::execute;
 use crate::values::{Columns, Values};
 
-/// How far behind the present the position stays.
+/// How far the position lags behind the current time.
 const DISTANCE: Duration = Duration::from_secs(600);
 
-/// How sending to a receiver stands.
+/// The state of sending to a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditStream {
-    /// When the next try is due.
+    /// When the next attempt is due.
     pub due_at: Timestamp,
-    /// Tries that have failed since the last one that did not.
+    /// Failed attempts since the last success.
     pub failures: u32,
     /// When the first of these failed.
     pub failed_since: Option<Timestamp>,
-    /// Why the last one failed.
+    /// The reason for the last failure.
     pub error: Option<String>,
 }
 
@@ -39,10 +40,8 @@ fn floor(at: Timestamp) -> String {
 }
 
 impl Store {
-    /// Begins to send entries from `now` on to the receiver `name`; one that there is goes on where it was.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Starts to send entries from `now` on to the receiver `name`; an existing stream continues from its
+    /// position.
     pub async fn begin_audit_stream(&self, name: &str, now: Timestamp) -> Result<(), StoreError> {
         if self.audit_stream(name).await?.is_some() {
             return Ok(());
@@ -55,19 +54,12 @@ impl Store {
         .await
     }
 
-    /// How sending to a receiver stands.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn audit_stream(&self, name: &str) -> Result<Option<AuditStream>, StoreError> {
         let sql = "SELECT due_at, failures, failed_since, error FROM audit_streams WHERE name = $1";
         self.one(sql, Values::texts("audit stream", &[name])?, stream).await
     }
 
-    /// The oldest entries that the receiver has not got.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The oldest entries not yet sent to the receiver.
     pub async fn unsent_audit(&self, name: &str, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {
         let mut values = Values::texts("audit stream", &[name])?;
         values.int(limit)?;
@@ -79,10 +71,8 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, entry).await
     }
 
-    /// Leases a stream whose next try is due, if no other server holds it; whether it is `owner`'s now.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Leases a stream whose next attempt is due, unless another server has the lease; returns whether
+    /// `owner` has it now.
     pub async fn claim_audit_stream(
         &self,
         name: &str,
@@ -100,11 +90,8 @@ impl Store {
         .await
     }
 
-    /// Notes that the receiver has got these entries, which [`Store::unsent_audit`] gave in this order, and ends the lease.
-    /// Whether `owner` still held it: otherwise another server sends them once more.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Records these entries as sent, in the order of [`Store::unsent_audit`], and ends the lease. Returns
+    /// whether `owner` still had it: otherwise another server sends them again.
     pub async fn audit_sent(
         &self,
         name: &str,
@@ -136,10 +123,7 @@ impl Store {
         .await
     }
 
-    /// Notes that the receiver did not take entries, why, and when it is tried again; ends the lease.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Records a failure with its reason and the time of the next attempt; ends the lease.
     pub async fn audit_refused(
         &self,
         name: &str,

@@ -1,16 +1,15 @@
-//! The few places where the two databases need different words.
+//! The few differences between the two databases.
 
-/// Which database holds the data.
+/// The kind of database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     /// A file on this machine.
     Sqlite,
-    /// A PostgreSQL server.
     Postgres,
 }
 
 impl Backend {
-    /// By the address.
+    /// From the URL.
     pub(crate) fn of(url: &str) -> Option<Self> {
         if url.starts_with("sqlite:") {
             Some(Self::Sqlite)
@@ -21,8 +20,8 @@ impl Backend {
         }
     }
 
-    /// How a writing transaction begins. SQLite takes its write lock at once: one that had read first could not
-    /// wait for it any more.
+    /// How a writing transaction begins. SQLite takes its write lock immediately: a transaction that has read
+    /// first could not wait for the lock any more.
     pub(crate) fn begin(self) -> &'static str {
         match self {
             Self::Sqlite => "BEGIN IMMEDIATE",
@@ -30,7 +29,7 @@ impl Backend {
         }
     }
 
-    /// One of two texts: `sqlite` has a single writer and knows no row locks, `postgres` ends with them.
+    /// One of two SQL texts: `sqlite` has a single writer and no row locks, `postgres` ends with them.
     pub(crate) fn pick(self, sqlite: &'static str, postgres: &'static str) -> &'static str {
         match self {
             Self::Sqlite => sqlite,

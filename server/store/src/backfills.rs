@@ -1,4 +1,4 @@
-//! Back-fills: dates of the past that somebody wants runs for.
+//! Back-fills: runs for past dates.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::AuditEntry;
@@ -16,11 +16,8 @@ const COLUMNS: &str = "id, project, pipeline, first_date, last_date, parallelism
      cancelled_by, cancelled_at";
 
 impl Store {
-    /// Stores a back-fill and takes up its dates: those without a run, and with `again` also those whose run has ended.
-    /// Says how many it took up.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Stores a back-fill and adds its dates: those without a run, and with `again` also those whose run has
+    /// ended. Returns the number of added dates.
     pub async fn create_backfill(
         &self,
         backfill: &Backfill,
@@ -48,26 +45,19 @@ impl Store {
         .await
     }
 
-    /// Returns a back-fill.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn backfill(&self, id: &str) -> Result<Option<Backfill>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM backfills WHERE id = $1");
         self.one(AssertSqlSafe(sql), Values::texts("back-fill", &[id])?, read).await
     }
 
-    /// The back-fills of a pipeline, the newest first, those before `before`.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The back-fills of a pipeline, newest first, before `before`.
     pub async fn backfills(
         &self,
         of: &PipelineName,
         before: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Backfill>, StoreError> {
-        // Behind every id.
+        // Sorts after every id.
         let mut values = Values::texts("back-fill", &[&of.project, &of.pipeline, before.unwrap_or("~")])?;
         values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
         let sql = format!(
@@ -77,10 +67,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// How far a back-fill is.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The progress of a back-fill.
     pub async fn backfill_counts(&self, id: &str) -> Result<BackfillCounts, StoreError> {
         let sql = "SELECT f.state, r.state, COUNT(*) FROM firings f LEFT JOIN runs r ON r.id = f.run_id \
                    WHERE f.backfill = $1 GROUP BY f.state, r.state";
@@ -95,10 +82,7 @@ impl Store {
         Ok(counts)
     }
 
-    /// Cancels a back-fill: what has not started does not start. Says whether it was under way.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Cancels a back-fill: its pending runs do not start. Returns whether it was active.
     pub async fn cancel_backfill(
         &self,
         id: &str,
@@ -126,7 +110,7 @@ impl Store {
     }
 }
 
-/// Among what a date counts; a run that was deleted has ended.
+/// The counter for a date; a deleted run counts as ended.
 fn place(counts: &mut BackfillCounts, state: FiringState, run: Option<RunState>) -> &mut u32 {
     match (state, run) {
         (FiringState::Due, _) => &mut counts.due,

@@ -1,19 +1,21 @@
-//! Connections to PostgreSQL that broke: one is seldom alone, so that those that were idle then are tried before they are used.
+//! Broken PostgreSQL connections: failures are seldom isolated, so connections that were idle at that time
+//! are tested before use.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::StoreError;
 
-/// An idle connection is tried after this long, whatever happened: a round trip for each use would be the price of noticing at once.
+/// Idle time after which a connection is always tested. To detect a failure immediately would cost a round
+/// trip per use.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// When a connection was last found to be broken.
+/// When the last broken connection was found.
 #[derive(Default)]
 pub(crate) struct Breaks(Mutex<Option<Instant>>);
 
 impl Breaks {
-    /// Notes it where an error says so.
+    /// Records it if an error indicates a broken connection.
     pub(crate) fn look_at(&self, error: &StoreError) {
         if let StoreError::Database(source) = error
             && is_broken(source)
@@ -22,19 +24,20 @@ impl Breaks {
         }
     }
 
-    /// A connection is broken.
+    /// Records a broken connection.
     pub(crate) fn found(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Whether a connection that was idle for so long is to be tried before it is used.
+    /// Whether to test a connection before use after this idle time.
     pub(crate) fn doubts(&self, idle: Duration) -> bool {
         let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         idle >= IDLE || last.is_some_and(|last| last.elapsed() < idle)
     }
 }
 
-/// Whether the connection is of no more use: it was lost, or the server ends it (class 57P) or refuses it (class 08).
+/// Whether the connection is unusable: it was lost, or the server ends it (class 57P) or refuses it (class
+/// 08).
 fn is_broken(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => true,

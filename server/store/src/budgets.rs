@@ -1,4 +1,4 @@
-//! Budgets of projects, and how much of them is spent.
+//! Budgets of projects, and their spending.
 
 use std::collections::BTreeMap;
 
@@ -18,20 +18,15 @@ use crate::values::{Columns, Values};
 use crate::{Change, Store, audit, projects};
 
 impl Store {
-    /// The budgets of a project, the newest first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The budgets of a project, newest first.
     pub async fn budgets(&self, project: &str) -> Result<Vec<Budget>, StoreError> {
         let sql = "SELECT project, month, amount, warn_percent, stop, revision FROM budgets \
                    WHERE project = $1 ORDER BY month DESC";
         self.all(sql, Values::texts("budget", &[project])?, read).await
     }
 
-    /// Sets what a project may spend from a month on; `expected` is the revision of what is set for that month already.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Sets a project's budget from a month on; `expected` is the revision of an existing budget of that
+    /// month.
     pub async fn put_budget(
         &self,
         budget: &Budget,
@@ -63,10 +58,7 @@ impl Store {
         .await
     }
 
-    /// Deletes what is set for a month: what was set before goes on.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes the budget of a month: the previous one stays in force.
     pub async fn delete_budget(
         &self,
         project: &str,
@@ -77,10 +69,7 @@ impl Store {
         self.delete_named(target(project, &month.to_string(), expected), audit).await
     }
 
-    /// How much of its present budget a project has spent; nothing where there is none.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The spending of a project against its current budget; `None` without a budget.
     pub async fn budget_standing(
         &self,
         project: &str,
@@ -89,10 +78,7 @@ impl Store {
         standing(&mut *self.inner.pool.acquire().await?, project, now).await
     }
 
-    /// The same for every project that has a budget, by name.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The same for every project with a budget, by name.
     pub async fn budget_standings(&self, now: Timestamp) -> Result<BTreeMap<String, Standing>, StoreError> {
         let month = Day::of(now).month();
         let sql = "SELECT project, month, amount, warn_percent, stop, revision FROM budgets b \
@@ -115,11 +101,11 @@ impl Store {
     }
 }
 
-/// Refuses a run that somebody starts in a project whose budget is spent. One that a task starts is part of a run that
-/// goes on.
+/// Refuses a run that a user starts in a project whose budget is spent. A run started by a task is part of an
+/// active run.
 ///
 /// # Errors
-/// [`StoreError::BudgetSpent`], or when the database refuses.
+/// [`StoreError::BudgetSpent`].
 pub(crate) async fn refuse_spent(connection: &mut AnyConnection, run: &RunRecord) -> Result<(), StoreError> {
     if run.parent.is_some() {
         return Ok(());
@@ -127,10 +113,10 @@ pub(crate) async fn refuse_spent(connection: &mut AnyConnection, run: &RunRecord
     refuse(connection, &run.project, run.created_at).await
 }
 
-/// The same, of a project.
+/// The same for a project.
 ///
 /// # Errors
-/// [`StoreError::BudgetSpent`], or when the database refuses.
+/// [`StoreError::BudgetSpent`].
 pub(crate) async fn refuse(
     connection: &mut AnyConnection,
     project: &str,

@@ -1,4 +1,4 @@
-//! Results that equal later tasks may take.
+//! Cached results, which equal later tasks reuse.
 
 use cubeloom_domain::record::CacheEntry;
 use sqlx::AssertSqlSafe;
@@ -9,10 +9,7 @@ use crate::query::{collect, lists, places};
 use crate::rows::{self, CACHE_COLUMNS};
 
 impl Store {
-    /// The entries of a project with one of these keys, in no particular order.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The entries of a project with one of these keys, unordered.
     pub async fn cached(&self, project: &str, keys: &[String]) -> Result<Vec<CacheEntry>, StoreError> {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let mut found = Vec::new();
@@ -31,10 +28,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The newest entry of a task: what it was made from says what has changed since.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The newest entry of a task: its inputs show what has changed since.
     pub async fn last_cache_entry(
         &self,
         project: &str,

@@ -1,4 +1,4 @@
-//! SQLite's checkpoints, moved off the engine's way: commits only ever append to the log.
+//! SQLite's checkpoints, in the background: the engine's commits only append to the log.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,13 +11,13 @@ use crate::{Inner, Store};
 /// Rows written before a checkpoint is worth its two fsyncs.
 const ROWS: usize = 2_000;
 
-/// Pages of the log (4 KiB each) above which writers wait once, so that it starts again from its beginning.
+/// Pages of the log (4 KiB each) above which writers wait once, so that the log restarts from its beginning.
 const LOG_PAGES: i64 = 16_384;
 
-/// It works in what no reader holds back, and waits for nobody.
+/// Works only on pages that no reader needs, and never waits.
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
-/// Counts what was written, and says when it is enough.
+/// Counts written rows, and decides when a checkpoint is due.
 #[derive(Default)]
 pub(crate) struct Pace {
     rows: AtomicUsize,
@@ -25,7 +25,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Some rows were committed.
+    /// Records committed rows.
     pub(crate) fn wrote(&self, rows: usize) {
         if self.rows.fetch_add(rows, Ordering::Relaxed) + rows >= ROWS {
             self.rows.store(0, Ordering::Relaxed);
@@ -40,7 +40,7 @@ impl Drop for Pace {
     }
 }
 
-/// Makes checkpoints for as long as the store is in use.
+/// Runs checkpoints as long as the store is in use.
 pub(crate) fn start(store: &Store) {
     let enough = store.inner.checkpoints.enough.clone();
     let store = Arc::downgrade(&store.inner);
@@ -63,13 +63,13 @@ async fn checkpoint(store: &Inner) -> Result<(), sqlx::Error> {
     if pages > LOG_PAGES
         && let Some(writer) = &store.writer
     {
-        // With no writer under way it reaches the log's end, after which the next commit begins the log anew.
+        // Without an active writer it reaches the end of the log, and the next commit restarts the log.
         sqlx::query(CHECKPOINT).execute(writer.lock().await.connection()).await?;
     }
     Ok(())
 }
 
-/// The last checkpoint, when the server stops: the file alone then holds everything.
+/// The last checkpoint, at shutdown: afterwards the file alone contains everything.
 pub(crate) async fn last(writer: &mut AnyConnection) {
     if let Err(error) = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(writer).await {
         tracing::warn!(%error, "the database's log stays beside its file; the next start works it in");

@@ -1,4 +1,4 @@
-//! Clusters that an administrator has added.
+//! Clusters added by administrators.
 
 use cubeloom_domain::clusters::ClusterRecord;
 use cubeloom_domain::identity::AuditEntry;
@@ -11,9 +11,6 @@ use crate::{Change, Created, Store, nodes};
 
 impl Store {
     /// Stores a new cluster, at revision 1.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn create_cluster(
         &self,
         cluster: &ClusterRecord,
@@ -26,30 +23,20 @@ impl Store {
         self.create_named(sql, values, audit).await
     }
 
-    /// Returns a cluster.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn cluster(&self, name: &str) -> Result<Option<ClusterRecord>, StoreError> {
         let sql = "SELECT name, description, settings, sealed, sealed_prometheus, created_at, revision FROM clusters \
                    WHERE name = $1";
         self.one(sql, Values::texts("cluster", &[name])?, read).await
     }
 
-    /// All of them, by name.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// All clusters, by name.
     pub async fn clusters(&self) -> Result<Vec<ClusterRecord>, StoreError> {
         let sql = "SELECT name, description, settings, sealed, sealed_prometheus, created_at, revision FROM clusters \
                    ORDER BY name";
         self.all(sql, Values::texts("cluster", &[])?, read).await
     }
 
-    /// Changes what is said of a cluster.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Changes the description of a cluster.
     pub async fn update_cluster(
         &self,
         cluster: &ClusterRecord,
@@ -61,10 +48,6 @@ impl Store {
         self.change_named(target(&cluster.name, expected), sql, fields(cluster)?, audit).await
     }
 
-    /// Deletes a cluster.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn delete_cluster(
         &self,
         name: &str,
@@ -76,7 +59,7 @@ impl Store {
     }
 }
 
-/// What an insertion and a change both write.
+/// The values written by both an insert and an update.
 fn fields(cluster: &ClusterRecord) -> Result<Values, StoreError> {
     let mut values = Values::texts("cluster", &[cluster.name.as_str(), cluster.description.as_str()])?;
     values.json(&cluster.settings)?;

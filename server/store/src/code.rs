@@ -1,4 +1,4 @@
-//! Which folders of code are named by versions of pipelines and by runs. The folders themselves are files.
+//! References from pipeline versions and runs to code folders. The folders themselves are files.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,7 @@ use crate::query::execute;
 use crate::values::{Columns, Values};
 
 impl Store {
-    /// The digests of the folders that versions and runs of a project name.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The digests of the code folders that versions and runs of a project refer to.
     pub async fn code_in_use(&self, project: &str) -> Result<BTreeSet<String>, StoreError> {
         let sql = "SELECT code FROM pipeline_versions WHERE project = $1 AND code IS NOT NULL \
                    UNION SELECT code FROM run_code WHERE project = $1";
@@ -22,10 +19,7 @@ impl Store {
         Ok(self.all(sql, Values::texts("code", &[project])?, read).await?.into_iter().collect())
     }
 
-    /// Whether a version or a run of any project names the folder of this digest.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Whether a version or a run of any project refers to the code folder with this digest.
     pub async fn names_code(&self, digest: &str) -> Result<bool, StoreError> {
         let sql = "SELECT code FROM pipeline_versions WHERE code = $1 \
                    UNION SELECT code FROM run_code WHERE code = $1 LIMIT 1";
@@ -33,7 +27,7 @@ impl Store {
     }
 }
 
-/// Notes which folder of code a new run has.
+/// Records the code folder of a new run.
 pub(crate) async fn note(
     connection: &mut AnyConnection,
     run: &RunId,

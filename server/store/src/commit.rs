@@ -1,4 +1,4 @@
-//! Writing what one pass of the engine decided.
+//! Writes the decisions of one engine pass.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use crate::told::Told;
 use crate::{Lease, Store, active, alerts, ends, hangs, models, nodes, usage};
 
 impl Store {
-    /// Writes the changes in one transaction: all of them, durably, or none.
+    /// Writes the changes in one durable transaction: all or none.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] when `lease` does not hold one of the runs; [`StoreError::TooManyActive`] when one of them
-    /// cannot begin yet; otherwise when the database refuses.
+    /// [`StoreError::LeaseLost`] if `lease` does not cover one of the runs; [`StoreError::TooManyActive`] if
+    /// one of them cannot start yet.
     pub async fn commit(&self, lease: &Lease, changes: &Changes) -> Result<(), StoreError> {
         if changes.is_empty() {
             return Ok(());
@@ -58,7 +58,7 @@ async fn write(
     ends::fire(backend, connection, &changes.runs).await?;
     EXPANSIONS.write(backend, connection, &changes.expansions).await?;
     INSTANCES.write(backend, connection, &changes.instances).await?;
-    // Before they are written: what is stored says which of them are marked now.
+    // Before the write, because the stored state says which attempts are marked now.
     alerts::hanging(connection, &changes.attempts, mails).await?;
     usage::write_attempts(backend, connection, &changes.attempts, mails).await?;
     hangs::write_stacks(connection, &changes.stacks).await?;
@@ -87,7 +87,7 @@ async fn forget_expansion(
     Ok(())
 }
 
-/// The runs that the changes are about, each once, in order.
+/// The ids of the runs in the changes, sorted, without duplicates.
 fn touched(changes: &Changes) -> Vec<&str> {
     let mut runs: BTreeSet<&RunId> = BTreeSet::new();
     runs.extend(changes.runs.iter().map(|run| &run.id));

@@ -1,28 +1,27 @@
-//! Conditions of lists: what is wanted, as SQL with its parameters.
+//! Filters of lists, as SQL with parameters.
 
 use crate::error::StoreError;
 use crate::query::{lists, places};
 use crate::values::Values;
 
-/// A part of a list that is ordered by `K`.
+/// A page of a list ordered by `K`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageOf<K> {
-    /// The last one of the part before.
+    /// The last key of the previous page.
     pub after: Option<K>,
     /// At most this many.
     pub limit: usize,
 }
 
-/// What a list is sorted by: columns that no two rows have the same values of.
+/// The sort columns of a list, which are unique together.
 pub(crate) struct Order<'c> {
-    /// The columns, none of which may be null.
+    /// The columns, all not null.
     pub(crate) columns: &'c [&'c str],
-    /// The last one first.
     pub(crate) descending: bool,
 }
 
 impl Order<'_> {
-    /// What stands after `ORDER BY`.
+    /// The text after `ORDER BY`.
     pub(crate) fn sql(&self) -> String {
         let way = if self.descending { " DESC" } else { "" };
         let columns: Vec<String> = self.columns.iter().map(|column| format!("{column}{way}")).collect();
@@ -36,7 +35,7 @@ pub(crate) enum Key<'v> {
     Int(i64),
 }
 
-/// Conditions that must all hold.
+/// Conditions joined by AND.
 pub(crate) struct Conditions {
     parts: Vec<String>,
     values: Values,
@@ -44,7 +43,6 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
-    /// None yet.
     pub(crate) fn new(what: &'static str) -> Self {
         Self { parts: Vec::new(), values: Values::new(what, 8), count: 0 }
     }
@@ -54,7 +52,7 @@ impl Conditions {
         self.parts.push(condition.into());
     }
 
-    /// `comparison`, such as `project =`, with a text; nothing when there is none.
+    /// `comparison`, such as `project =`, with a text; no condition for `None`.
     pub(crate) fn text(&mut self, comparison: &str, value: Option<&str>) -> Result<(), StoreError> {
         let Some(value) = value else { return Ok(()) };
         self.values.text(value)?;
@@ -62,7 +60,7 @@ impl Conditions {
         Ok(())
     }
 
-    /// `comparison` with a number; nothing when there is none.
+    /// `comparison` with a number; no condition for `None`.
     pub(crate) fn int(&mut self, comparison: &str, value: Option<i64>) -> Result<(), StoreError> {
         let Some(value) = value else { return Ok(()) };
         self.values.int(value)?;
@@ -76,7 +74,7 @@ impl Conditions {
             self.fixed("1 = 0");
             return Ok(());
         }
-        // Few different lengths are few different statements.
+        // Padding to a few lengths keeps the number of distinct statements small.
         let mut padded = lists(allowed);
         let allowed = if padded.len() == 1 { padded.remove(0) } else { allowed.to_vec() };
         for value in &allowed {
@@ -87,14 +85,14 @@ impl Conditions {
         Ok(())
     }
 
-    /// The column has one of these values; nothing when there are no such.
+    /// The column has one of these values; no condition for `None`.
     pub(crate) fn one_of(&mut self, column: &str, allowed: Option<&[String]>) -> Result<(), StoreError> {
         let Some(allowed) = allowed else { return Ok(()) };
         let allowed: Vec<&str> = allowed.iter().map(String::as_str).collect();
         self.any_of(column, &allowed)
     }
 
-    /// One of these texts contains this one, in whatever case.
+    /// One of these columns contains this text, ignoring case.
     pub(crate) fn contains(&mut self, columns: &[&str], text: Option<&str>) -> Result<(), StoreError> {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(()) };
         self.values.text(&format!("%{}%", escaped(&text.to_lowercase())))?;
@@ -107,7 +105,7 @@ impl Conditions {
         Ok(())
     }
 
-    /// The column begins with this text.
+    /// The column starts with this text.
     pub(crate) fn begins(&mut self, column: &str, text: Option<&str>) -> Result<(), StoreError> {
         let Some(text) = text else { return Ok(()) };
         self.values.text(&format!("{}%", escaped(text)))?;
@@ -116,7 +114,7 @@ impl Conditions {
         Ok(())
     }
 
-    /// The column, words with blanks between, has this one among them.
+    /// The column, a space-separated list of words, contains this word.
     pub(crate) fn word(&mut self, column: &str, word: Option<&str>) -> Result<(), StoreError> {
         let Some(word) = word else { return Ok(()) };
         self.values.text(&format!("% {} %", escaped(word)))?;
@@ -140,7 +138,7 @@ impl Conditions {
         Ok(())
     }
 
-    /// `condition` with `{}` standing for a text.
+    /// `condition` with `{}` replaced by a text parameter.
     pub(crate) fn with_text(&mut self, condition: &str, value: &str) -> Result<(), StoreError> {
         self.values.text(value)?;
         self.count += 1;
@@ -148,7 +146,7 @@ impl Conditions {
         Ok(())
     }
 
-    /// The conditions after `WHERE`, the place of the limit, and the values of both.
+    /// The conditions after `WHERE`, the placeholder of the limit, and the values of both.
     pub(crate) fn limited(mut self, limit: usize) -> Result<(String, String, Values), StoreError> {
         self.values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
         let sql = if self.parts.is_empty() { "1 = 1".into() } else { self.parts.join(" AND ") };
@@ -161,7 +159,7 @@ impl Conditions {
     }
 }
 
-/// The text for `LIKE ... ESCAPE '\'`, with nothing that stands for other characters.
+/// The text for `LIKE ... ESCAPE '\'`, with wildcards escaped.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }

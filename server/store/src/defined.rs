@@ -1,4 +1,4 @@
-//! What administrators define for the whole platform under a name: concurrency limits, priority classes.
+//! Platform-wide named definitions of administrators: concurrency limits, priority classes.
 
 use cubeloom_domain::identity::AuditEntry;
 use sqlx::AssertSqlSafe;
@@ -10,9 +10,10 @@ use crate::revision::Target;
 use crate::values::{Columns, Values};
 use crate::{Change, Store, audit, listen};
 
-/// Something with a name and a revision, in a table of its own: the columns are `name`, [`Self::COLUMNS`] and `revision`.
+/// A definition with a name and a revision, in a table of its own: the columns are `name`, [`Self::COLUMNS`]
+/// and `revision`.
 pub(crate) trait Defined: Sized {
-    /// What it is called in errors.
+    /// Its name in errors.
     const WHAT: &'static str;
     const TABLE: &'static str;
     /// The columns between the name and the revision.
@@ -21,7 +22,7 @@ pub(crate) trait Defined: Sized {
     fn name(&self) -> &str;
     /// Adds the values of [`Self::COLUMNS`].
     fn write(&self, values: &mut Values) -> Result<(), StoreError>;
-    /// Reads a row, the name first and the revision last.
+    /// Reads a row, with the name first and the revision last.
     fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError>;
 }
 
@@ -37,7 +38,7 @@ fn target<T: Defined>(name: &str, expected: Option<u64>) -> Target<'_, 1> {
     Target { table: T::TABLE, key: [("name", name)], expected }
 }
 
-/// Sets everything of a row but its name, which is `$1`.
+/// Updates all columns of a row but its name, which is `$1`.
 fn update<T: Defined>() -> String {
     let columns = T::COLUMNS.iter().chain(&["revision"]);
     let set: Vec<String> = columns.zip(2..).map(|(column, at)| format!("{column} = ${at}")).collect();
@@ -55,19 +56,19 @@ fn insert<T: Defined>() -> String {
 }
 
 impl Store {
-    /// All, by name.
+    /// All of them, by name.
     pub(crate) async fn all_defined<T: Defined>(&self) -> Result<Vec<T>, StoreError> {
         let sql = AssertSqlSafe(select::<T>("ORDER BY name"));
         self.all(sql, Values::new(T::WHAT, 0), read).await
     }
 
-    /// The one of a name.
     pub(crate) async fn defined<T: Defined>(&self, name: &str) -> Result<Option<T>, StoreError> {
         let sql = AssertSqlSafe(select::<T>("WHERE name = $1"));
         self.one(sql, Values::texts(T::WHAT, &[name])?, read).await
     }
 
-    /// Creates or changes one; its revision is given here. `expected` is 0 for one that must not be there yet.
+    /// Creates or changes a definition and assigns its revision. `expected` is 0 for one that must not exist
+    /// yet.
     pub(crate) async fn define<T: Defined>(
         &self,
         one: &T,
@@ -86,7 +87,7 @@ impl Store {
             values.int(revision)?;
             let sql = if is_new { insert::<T>() } else { update::<T>() };
             if execute(connection, AssertSqlSafe(sql), values).await? == 0 {
-                // Another request created it at the same moment.
+                // Another request created it concurrently.
                 return Ok(Change::Stale(1));
             }
             audit::write(connection, audit).await?;
@@ -96,7 +97,6 @@ impl Store {
         .await
     }
 
-    /// Deletes one.
     pub(crate) async fn undefine<T: Defined>(
         &self,
         name: &str,

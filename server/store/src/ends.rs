@@ -1,5 +1,5 @@
-//! The ends of runs that fire schedules of other pipelines: a date is noted in the transaction that writes the end, or in
-//! that which stores the schedule where the run had ended before. So none is lost between the two.
+//! Ends of runs that trigger schedules of other pipelines. The transaction that writes the end records the
+//! date, or the one that stores the schedule if the run ended before. So no end is lost in between.
 
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::schedule::{Event, Firing, FiringState, PipelineName, ScheduleState, Trigger};
@@ -15,20 +15,20 @@ use crate::query::collect;
 use crate::schedules::name;
 use crate::values::{Columns, Values};
 
-/// The most ends of runs that are made up for when a schedule is stored: the last ones.
+/// Maximum number of past ends that are caught up when a schedule is stored: the most recent ones.
 const MOST: i64 = 1_000;
 
-/// How a pipeline is held whose runs somebody waits for.
+/// The lock on a pipeline whose ends of runs trigger schedules.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// Together with others that write ends of its runs.
+    /// Shared between transactions that write ends of its runs.
     Shared,
-    /// Alone: neither is an end written nor another schedule stored meanwhile.
+    /// Exclusive: no end is written and no other schedule stored meanwhile.
     Alone,
 }
 
-/// Makes whoever writes the end of a run and whoever stores a schedule that waits for it take turns: the second of them
-/// sees what the first has written. SQLite has one writer anyway.
+/// Serializes transactions that write the end of a run with those that store a schedule waiting for it: the
+/// second sees the writes of the first. SQLite has a single writer anyway.
 pub(crate) async fn hold(
     backend: Backend,
     connection: &mut AnyConnection,
@@ -39,7 +39,8 @@ pub(crate) async fn hold(
         return Ok(());
     }
     let values = Values::texts("pipeline", &[&of.project, &of.pipeline])?;
-    // The weakest lock that these two exclude each other with: a new version of the pipeline waits for neither.
+    // The weakest lock with which these two exclude each other: it does not block a new version of the
+    // pipeline.
     let sql = match how {
         Hold::Shared => "SELECT 1 FROM pipelines WHERE project = $1 AND name = $2 FOR KEY SHARE",
         Hold::Alone => "SELECT 1 FROM pipelines WHERE project = $1 AND name = $2 FOR UPDATE",
@@ -48,8 +49,7 @@ pub(crate) async fn hold(
     Ok(())
 }
 
-/// Notes the dates that the runs fire which are being written: those of them that have ended. A run that is a task of
-/// another one fires none.
+/// Records the dates triggered by the written runs that have ended. A run started by a task triggers none.
 pub(crate) async fn fire(
     backend: Backend,
     connection: &mut AnyConnection,
@@ -70,7 +70,7 @@ pub(crate) async fn fire(
     Ok(())
 }
 
-/// The pipelines that wait for such an end, and in whose name they run.
+/// The pipelines triggered by such an end, and the users that their runs run as.
 async fn waiting(
     connection: &mut AnyConnection,
     of: &PipelineName,
@@ -88,8 +88,8 @@ async fn waiting(
     .await
 }
 
-/// Notes the dates of runs that had ended before a schedule was stored that waits for their ends, and are of interest to
-/// it. Those that are noted already stay as they are.
+/// Records the dates of runs that ended before a schedule that waits for them was stored, as far as they
+/// matter to it. Existing dates stay unchanged.
 pub(crate) async fn make_up(connection: &mut AnyConnection, state: &ScheduleState) -> Result<(), StoreError> {
     let Some(after) = &state.after else { return Ok(()) };
     let mut values = Values::texts("run", &[&after.of.project, &after.of.pipeline, after.state.as_str()])?;
@@ -104,7 +104,6 @@ pub(crate) async fn make_up(connection: &mut AnyConnection, state: &ScheduleStat
     Ok(())
 }
 
-/// A run that has ended.
 struct End {
     run: RunId,
     /// Its logical date.
@@ -118,7 +117,7 @@ impl End {
         Ok(Self { run: columns.parsed()?, date: columns.time()?, at: columns.time()? })
     }
 
-    /// The date that it fires.
+    /// The date that it triggers.
     fn firing(&self, of: PipelineName, user: String) -> Firing {
         Firing {
             of,

@@ -1,4 +1,4 @@
-//! What can go wrong with the database, as sentences for the person who runs the server.
+//! Database errors, as messages for the operator of the server.
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::accounting::{Day, Money, Month};
@@ -6,118 +6,111 @@ use sqlx::postgres::PgDatabaseError;
 use sqlx::sqlite::SqliteError;
 use thiserror::Error;
 
-/// Why the store could not do something.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The address is neither of the two kinds.
+    /// The URL has neither of the two schemes.
     #[error("database `{url}`: it must begin with `sqlite:` and a path, or with `postgres://`")]
     BadUrl {
-        /// The address, without its password.
+        /// The URL, without its password.
         url: String,
     },
-    /// The database cannot be reached or opened.
+    /// The database is unreachable or cannot be opened.
     #[error("database `{url}` cannot be opened: {hint}")]
     CannotOpen {
-        /// The address, without its password.
+        /// The URL, without its password.
         url: String,
-        /// What to look at.
+        /// What to check.
         hint: String,
-        /// What the driver said.
+        /// The driver's error.
         #[source]
         source: sqlx::Error,
     },
-    /// A newer program wrote it.
+    /// A newer program version wrote it.
     #[error(
         "the database has schema version {found}, this program knows versions up to {known}: \
          use the newer program that wrote it, or a copy of the database from before the upgrade"
     )]
     NewerSchema {
-        /// The version of the database.
         found: i64,
-        /// The newest that this program knows.
+        /// The newest version that this program knows.
         known: i64,
     },
-    /// A migration that ran earlier had another text.
+    /// A migration that ran earlier had a different text.
     #[error(
         "the database's schema version {version} was made by a different text of the same number: \
          it belongs to another build of this program"
     )]
     ForeignSchema {
-        /// Version.
+        /// The version of the schema.
         version: i64,
     },
-    /// Nothing can be written.
+    /// The database is read-only.
     #[error("the database is read-only: make its file and folder writable for the server's user")]
     ReadOnly(#[source] sqlx::Error),
-    /// Somebody else holds it.
+    /// Another program has it locked.
     #[error(
         "the database is locked by another program for too long: end what holds it (a backup, a shell, a second server)"
     )]
     Locked(#[source] sqlx::Error),
-    /// No room is left.
+    /// The disk is full.
     #[error(
         "the disk under the database is full: nothing was written; free some room and it goes on by itself"
     )]
     DiskFull(#[source] sqlx::Error),
-    /// The file is not a database, or damaged.
+    /// The file is damaged, or not a database.
     #[error("the database file is damaged or is not a SQLite database: restore it from a backup")]
     Damaged(#[source] sqlx::Error),
-    /// Another server took the run over.
+    /// Another server has taken over the run.
     #[error("run {0} is led by another server now; what was decided here about it was not written")]
     LeaseLost(RunId),
-    /// As many runs of its pipeline are active as may be, on all servers together.
+    /// The maximum number of active runs of its pipeline is reached, across all servers.
     #[error("run {0} cannot begin yet: as many of its pipeline are active as may be; nothing was written")]
     TooManyActive(RunId),
-    /// A template version exists with other content.
+    /// The template version exists with different content.
     #[error(
         "template {name} {version} is stored with different content: give the changed template a new version"
     )]
     TemplateChanged {
-        /// The template.
+        /// The template's name.
         name: String,
-        /// Its version.
         version: String,
     },
-    /// A run that does not exist.
+    /// The run does not exist.
     #[error("there is no run {0}")]
     NoSuchRun(RunId),
-    /// A project that does not exist.
+    /// The project does not exist.
     #[error("there is no project {0}")]
     NoSuchProject(String),
-    /// A project that has spent what it may in this month.
+    /// The project has spent its budget of this month.
     #[error(
         "the budget of project {project} for {month} is spent, {spent} of {amount}: what runs goes on, nothing new \
          starts before the next month, or until an administrator raises it"
     )]
     BudgetSpent {
-        /// Project.
         project: String,
-        /// The month.
         month: Month,
-        /// What is spent.
         spent: Money,
-        /// What there was to spend.
+        /// The budget.
         amount: Money,
     },
-    /// A price of the same pool that is valid from the same day.
+    /// The node pool already has a price from this day on.
     #[error("this pool has a price from {0} on already: change that one")]
     PriceExists(Day),
-    /// A name that a project had which was deleted.
+    /// The name belonged to a deleted project.
     #[error("there was a project {0}, and its history is kept under that name: choose another name")]
     NameWasUsed(String),
-    /// What it would belong to (a project, a person) has just been deleted.
+    /// The owning project or user has just been deleted.
     #[error("what this would belong to does not exist any more; nothing was stored")]
     OwnerGone(#[source] sqlx::Error),
-    /// Somebody who does not administer the platform any more.
+    /// The user is no longer an administrator of the platform.
     #[error("only administrators of the platform may do this, which you no longer are; nothing was stored")]
     NoAdministrator,
-    /// A project that something still happens in.
+    /// The project is still in use.
     #[error(
         "project {name} has {runs} runs that have not ended and {pipelines} pipelines: \
          cancel the runs and delete the pipelines first"
     )]
     ProjectInUse {
-        /// Project.
         name: String,
         /// Runs that have not ended.
         runs: u64,
@@ -127,37 +120,35 @@ pub enum StoreError {
     /// The platform would have no administrator.
     #[error("this is the last administrator: make somebody else one first")]
     LastAdministrator,
-    /// Who somebody is at a provider is known as somebody else here.
+    /// The subject at the identity provider belongs to another user here.
     #[error("that account at the provider belongs to somebody here already, or you are connected already")]
     SubjectTaken,
-    /// They could not sign in any more.
+    /// The user could no longer sign in.
     #[error(
         "you have no password here and could not sign in any more: ask an administrator for a link first"
     )]
     NoPassword,
-    /// Nobody would own the project.
+    /// The project would have no owner.
     #[error("this is the last owner of project {0}: make another member an owner first")]
     LastOwner(String),
-    /// A one-time link that does not hold.
+    /// The one-time link is invalid.
     #[error("this link was used or has expired: ask for a new one")]
     LinkUsed,
     /// A stored value cannot be read back.
     #[error("stored {what} cannot be read: {reason}")]
     Unreadable {
-        /// What kind of row.
+        /// The kind of row.
         what: &'static str,
-        /// Reason.
         reason: String,
     },
     /// A value cannot be stored.
     #[error("{what} cannot be stored: {reason}")]
     Unstorable {
-        /// What kind of row.
+        /// The kind of row.
         what: &'static str,
-        /// Reason.
         reason: String,
     },
-    /// Anything else that the database refused.
+    /// Any other database error.
     #[error("the database refused the statement")]
     Database(#[source] sqlx::Error),
 }
@@ -177,7 +168,7 @@ impl From<sqlx::Error> for StoreError {
 }
 
 impl StoreError {
-    /// By SQLite's result codes: the low byte of an extended code is the plain one.
+    /// From SQLite's result codes: the low byte of an extended code is the primary one.
     fn from_sqlite(code: &str, error: sqlx::Error) -> Self {
         match code.parse::<u32>().map(|code| code & 0xff) {
             _ if code == "787" => Self::OwnerGone(error),
@@ -185,13 +176,13 @@ impl StoreError {
             Ok(8) => Self::ReadOnly(error),
             Ok(11 | 26) => Self::Damaged(error),
             Ok(13) => Self::DiskFull(error),
-            // The index of the log could not grow (`SQLITE_IOERR_SHMSIZE`).
+            // The WAL index could not grow (`SQLITE_IOERR_SHMSIZE`).
             _ if code == "4874" => Self::DiskFull(error),
             _ => Self::Database(error),
         }
     }
 
-    /// By PostgreSQL's SQLSTATE.
+    /// From PostgreSQL's SQLSTATE.
     fn from_postgres(code: &str, error: sqlx::Error) -> Self {
         match code {
             "23503" => Self::OwnerGone(error),

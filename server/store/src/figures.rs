@@ -1,4 +1,4 @@
-//! A task of a run in figures, without reading its instances: there may be 100,000 of them.
+//! Statistics of a run's task without reading its instances: there may be 100,000 of them.
 
 use cubeloom_domain::effective::Tried;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord};
@@ -12,47 +12,37 @@ use crate::error::StoreError;
 use crate::rows::{self, ATTEMPT_COLUMNS, INSTANCE_COLUMNS};
 use crate::values::{Columns, Values};
 
-/// An attempt from which time is told, with the time of its instance.
+/// An attempt for goodput, with the times of its instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimedTry {
-    /// Attempt.
     pub tried: Tried,
-    /// Its number.
     pub n: u32,
-    /// When its instance became ready.
     pub ready_at: Timestamp,
-    /// When its instance ended.
     pub ended_at: Option<Timestamp>,
 }
 
 impl TimedTry {
-    /// Where it stands among those of its run: by task, instance and number.
+    /// Its position in its run: task, instance and number.
     #[must_use]
     pub fn place(&self) -> (u32, u32, u32) {
         (self.tried.task.0, self.tried.instance, self.n)
     }
 }
 
-/// A task in figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskFigures {
     /// When its first instance became ready.
     pub ready_at: Option<Timestamp>,
-    /// When its last instance ended; absent while one has not.
+    /// When its last instance ended; `None` while one has not ended.
     pub ended_at: Option<Timestamp>,
-    /// Number of attempts.
     pub attempts: u64,
-    /// When the first attempt was written.
+    /// When the first attempt was stored.
     pub began_at: Option<Timestamp>,
-    /// What all of its attempts used.
+    /// Total usage of its attempts.
     pub usage: UsageSummary,
 }
 
 impl Store {
-    /// A task in figures.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn task_figures(&self, run: &RunId, task: TaskIx) -> Result<TaskFigures, StoreError> {
         let of_instances = self
             .one(
@@ -90,9 +80,6 @@ impl Store {
     }
 
     /// The attempts at all instances of a task, by instance and number.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn attempts_of_task(
         &self,
         run: &RunId,
@@ -108,9 +95,6 @@ impl Store {
     }
 
     /// The last attempt of each instance of a task, by instance.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn last_attempts(
         &self,
         run: &RunId,
@@ -127,11 +111,8 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::attempt).await
     }
 
-    /// What the time of a run, or of one task of it, is told from: its attempts, by task, instance and number, and of each only
-    /// what that takes; only those after one, for the next page. Of an instance that is to run again nothing is told.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The attempts of a run, or of one of its tasks, for goodput, by task, instance and number, with only
+    /// the needed columns. `after` starts the next page. Instances that will be rerun are excluded.
     pub async fn tried(
         &self,
         run: &RunId,
@@ -156,10 +137,7 @@ impl Store {
         self.all(sql, values, timed_try).await
     }
 
-    /// The attempts of a run, by task, instance and number; only those after one, for the next page.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The attempts of a run, by task, instance and number; `after` starts the next page.
     pub async fn attempts_page(
         &self,
         run: &RunId,
@@ -179,11 +157,8 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::attempt).await
     }
 
-    /// The instances of a run, or of one task, whose programs reported something, by task and instance; only those
-    /// after one, for the next page.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The instances of a run, or of one task, whose programs reported outputs, by task and instance; `after`
+    /// starts the next page.
     pub async fn reported(
         &self,
         run: &RunId,
@@ -204,9 +179,6 @@ impl Store {
     }
 
     /// The attempts of a run that have not ended.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn live_attempts(&self, run: &RunId, limit: usize) -> Result<Vec<AttemptRecord>, StoreError> {
         let mut values = Values::texts("attempt", &[run.as_str()])?;
         values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
@@ -217,10 +189,6 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::attempt).await
     }
 
-    /// One stored instance.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn instance(
         &self,
         run: &RunId,
@@ -235,10 +203,7 @@ impl Store {
         self.one(AssertSqlSafe(sql), values, rows::instance).await
     }
 
-    /// The first instance of a task that is in a state, by the word that stands in the state's document.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The first instance of a task in a state, which is the word in the state's JSON.
     pub async fn first_in_state(
         &self,
         run: &RunId,
@@ -254,10 +219,7 @@ impl Store {
         self.one(AssertSqlSafe(sql), values, rows::instance).await
     }
 
-    /// The elements of a task's `for_each`, once it was expanded.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The items of a task's `for_each`, once it is expanded.
     pub async fn items_of(
         &self,
         run: &RunId,

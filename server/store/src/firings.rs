@@ -1,4 +1,4 @@
-//! What became of the dates of pipelines: one row for each date, which is what lets each start one run.
+//! The dates of schedules: one row per date, which ensures that each starts at most one run.
 
 use cubeloom_domain::alert::Alert;
 use cubeloom_domain::schedule::{Event, Firing, FiringState, PipelineName};
@@ -17,32 +17,26 @@ use crate::values::{Columns, Values};
 const COLUMNS: &str = "project, pipeline, logical_date, started_by, user_name, state, run_id, why, detail, backfill, \
      event_at, event, changed_at";
 
-/// Which dates are wanted.
+/// Selects dates.
 #[derive(Clone, Debug, Default)]
 pub struct FiringFilter {
-    /// Of these projects; of all when there is none.
+    /// In these projects; `None` for all.
     pub projects: Option<Vec<String>>,
-    /// Of this pipeline.
     pub pipeline: Option<String>,
-    /// Of this back-fill.
     pub backfill: Option<String>,
-    /// From this date on.
+    /// From this date on, inclusive.
     pub first: Option<Timestamp>,
-    /// Until this date.
+    /// Up to this date, inclusive.
     pub last: Option<Timestamp>,
     /// Before this date.
     pub before: Option<Timestamp>,
-    /// The oldest first.
     pub oldest_first: bool,
     /// At most this many.
     pub limit: usize,
 }
 
 impl Store {
-    /// The pipelines with dates whose run is to start, and of each its back-fills that have some.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The pipelines with dates whose runs are due, and their back-fills with such dates.
     pub async fn pipelines_due(&self) -> Result<Vec<(PipelineName, Option<String>)>, StoreError> {
         let sql = "SELECT DISTINCT project, pipeline, backfill FROM firings WHERE state = 'due'";
         self.all(sql, Values::new("firing", 0), |row| {
@@ -52,10 +46,7 @@ impl Store {
         .await
     }
 
-    /// The dates of a pipeline, or of a back-fill of it, whose run is to start, the oldest first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The due dates of a pipeline, or of one of its back-fills, oldest first.
     pub async fn firings_due(
         &self,
         of: &PipelineName,
@@ -71,10 +62,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// Dates with what became of them, the newest first unless asked for otherwise.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Dates with their outcomes, newest first unless requested otherwise.
     pub async fn firings(&self, filter: &FiringFilter) -> Result<Vec<Firing>, StoreError> {
         let mut wanted = Conditions::new("firing");
         wanted.one_of("project", filter.projects.as_deref())?;
@@ -91,10 +79,6 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// Returns the outcome of one date.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn firing(&self, of: &PipelineName, date: Timestamp) -> Result<Option<Firing>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM firings WHERE project = $1 AND pipeline = $2 AND logical_date = $3"
@@ -102,10 +86,7 @@ impl Store {
         self.one(AssertSqlSafe(sql), dated(of, date)?, read).await
     }
 
-    /// The last date before another one that had to run: what was left out is passed over.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The last date before another one that needed a run; skipped dates do not count.
     pub async fn firing_before(
         &self,
         of: &PipelineName,
@@ -118,29 +99,20 @@ impl Store {
         self.one(AssertSqlSafe(sql), dated(of, date)?, read).await
     }
 
-    /// How many runs of a pipeline have not ended.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The number of live runs of a pipeline.
     pub async fn live_runs(&self, of: &PipelineName) -> Result<u64, StoreError> {
         let sql = "SELECT COUNT(*) FROM runs WHERE project = $1 AND pipeline = $2 AND live = 1";
         let found = self.one(sql, key(of)?, |row| Columns::of("run", row).int()).await?;
         Ok(found.unwrap_or(0))
     }
 
-    /// Notes a date whose run is to start, unless it is known already. With `again`, one that is settled is begun anew.
-    /// Says whether it is due now.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Records a due date, unless it exists. With `again`, a settled one becomes due again. Returns whether
+    /// it is due now.
     pub async fn want_date(&self, firing: &Firing, again: bool) -> Result<bool, StoreError> {
         self.transact(async |connection| want(connection, firing, again).await).await
     }
 
-    /// Settles a date that is due without a run, or says why it waits. Says whether anything changed.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Settles a due date without a run, or records why it waits. Returns whether anything changed.
     pub async fn settle_firing(
         &self,
         firing: &Firing,
@@ -154,10 +126,7 @@ impl Store {
         settle(self.writer().await?.get(), firing, state, (why, detail), now).await
     }
 
-    /// Settles a date that is due and can have no run, and raises that. Says whether anything changed.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Settles a due date that can have no run, and raises an alert. Returns whether anything changed.
     pub async fn fail_firing(
         &self,
         firing: &Firing,
@@ -190,7 +159,7 @@ async fn settle(
     Ok(execute(connection, sql, values).await? > 0)
 }
 
-/// Notes a date; one that is known stays as it is. Says whether it was new.
+/// Records a date; an existing one stays unchanged. Returns whether it was new.
 pub(crate) async fn insert(connection: &mut AnyConnection, firing: &Firing) -> Result<bool, StoreError> {
     let sql = "INSERT INTO firings (project, pipeline, logical_date, started_by, user_name, state, run_id, why, \
                detail, backfill, event_at, event, changed_at) \
@@ -199,7 +168,7 @@ pub(crate) async fn insert(connection: &mut AnyConnection, firing: &Firing) -> R
     Ok(execute(connection, sql, values(firing)?).await? > 0)
 }
 
-/// Notes that a date is wanted: a new one, one that had no run, or with `again` one whose run has ended.
+/// Records a date as due: a new one, one without a run, or with `again` one whose run has ended.
 pub(crate) async fn want(
     connection: &mut AnyConnection,
     firing: &Firing,
@@ -221,7 +190,7 @@ pub(crate) async fn want(
     Ok(execute(connection, AssertSqlSafe(sql), values(firing)?).await? > 0)
 }
 
-/// Enters the run of a date that is due. There is none for a second one.
+/// Records the run of a due date. Returns false if the date already has one.
 pub(crate) async fn start(
     connection: &mut AnyConnection,
     of: &PipelineName,

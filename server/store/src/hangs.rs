@@ -1,4 +1,4 @@
-//! Attempts that hang, and what their workers were at.
+//! Hanging attempts, and the stack traces of their workers.
 
 use cubeloom_domain::hang::Hang;
 use cubeloom_domain::record::{AttemptRecord, HangStacks};
@@ -12,11 +12,8 @@ use crate::rows::{self, ATTEMPT_COLUMNS, STACKS_COLUMN};
 use crate::values::{Columns, Values};
 
 impl Store {
-    /// The attempts of an instance, the first first, each with what its workers were at if it hung. That may be megabytes:
-    /// no other list has it.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The attempts of an instance in order, each with the stacks of its workers if it hung. Stacks may be
+    /// megabytes, so no other list has them.
     pub async fn attempts_with_stacks(
         &self,
         run: &RunId,
@@ -32,11 +29,8 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::whole_attempt).await
     }
 
-    /// The hangs of a run's attempts that have not ended, also those that are over, each with the name of its task, in the
-    /// plan's order; without what workers were at.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The hangs of a run's live attempts, including past ones, each with the name of its task, in the plan's
+    /// order; without stacks.
     pub async fn hangs(&self, run: &RunId, limit: usize) -> Result<Vec<(String, Hang)>, StoreError> {
         let mut values = Values::texts("attempt", &[run.as_str()])?;
         values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
@@ -50,7 +44,7 @@ impl Store {
     }
 }
 
-/// Writes what the workers of attempts are at, in the place of what was there.
+/// Writes the stacks of attempts, replacing older ones.
 pub(crate) async fn write_stacks(
     connection: &mut AnyConnection,
     all: &[HangStacks],

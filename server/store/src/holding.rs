@@ -1,4 +1,4 @@
-//! What is in use: attempts of live runs that have not ended.
+//! Resources in use: attempts of live runs that have not ended.
 
 use cubeloom_domain::record::AttemptRecord;
 use sqlx::AssertSqlSafe;
@@ -9,33 +9,23 @@ use crate::query;
 use crate::rows::{self, ATTEMPT_COLUMNS};
 use crate::values::{Columns, Values};
 
-/// An attempt that holds something, and whose it is.
+/// An attempt with allocated resources, and its owner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Holding {
-    /// The project of its run.
     pub project: String,
-    /// The pipeline of its run.
     pub pipeline: String,
-    /// User who started the run.
     pub user: String,
-    /// Attempt.
     pub attempt: AttemptRecord,
 }
 
 impl Store {
-    /// The attempts that have not ended, the newest first. What is done is not looked at, however much there is.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The attempts that have not ended, newest first. Ended attempts are not read, however many there are.
     pub async fn holding(&self) -> Result<Vec<Holding>, StoreError> {
         let which = "r.live = 1 ORDER BY a.created_at DESC, a.run_id, a.task, a.instance, a.n";
         self.holdings(which, Values::texts("attempt", &[])?).await
     }
 
-    /// The attempts that have not ended of runs that others lead. Of those that this one leads nothing is read.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The live attempts of runs that other servers lead. Runs led by this server are not read.
     pub async fn held_elsewhere(&self, owner: &str) -> Result<Vec<Holding>, StoreError> {
         let which = "r.lease_owner IS NOT NULL AND r.lease_owner <> $1";
         self.holdings(which, Values::texts("attempt", &[owner])?).await

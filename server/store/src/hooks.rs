@@ -1,4 +1,4 @@
-//! URLs that start a pipeline.
+//! Webhook URLs that start a pipeline.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::belongings::Hook;
@@ -16,14 +16,14 @@ use crate::{Change, Store, audit};
 const COLUMNS: &str =
     "id, project, pipeline, name, parameters_json, created_by, created_at, used_at, revision";
 
-/// The most hooks that one list shows.
+/// Maximum number of hooks in one list.
 const LISTED: usize = 1_000;
 
 impl Store {
     /// Stores a new hook, at revision 1.
     ///
     /// # Errors
-    /// [`StoreError::OwnerGone`] when there is no such project; otherwise when the database refuses.
+    /// [`StoreError::OwnerGone`] if the project does not exist.
     pub async fn create_hook(&self, hook: &Hook, audit: &AuditEntry) -> Result<(), StoreError> {
         self.transact(async |connection| {
             let mut values = Values::texts("hook", &[&hook.id, &hook.project, &hook.pipeline, &hook.name])?;
@@ -36,19 +36,12 @@ impl Store {
         .await
     }
 
-    /// A hook.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn hook(&self, id: &str) -> Result<Option<Hook>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM hooks WHERE id = $1");
         self.one(AssertSqlSafe(sql), Values::texts("hook", &[id])?, read).await
     }
 
-    /// The hooks of a project or of one of its pipelines, the oldest first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The hooks of a project or of one of its pipelines, oldest first.
     pub async fn hooks(&self, project: &str, pipeline: Option<&str>) -> Result<Vec<Hook>, StoreError> {
         let mut wanted = Conditions::new("hook");
         wanted.text("project =", Some(project))?;
@@ -58,10 +51,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// Changes a hook's name and parameters. Its URL changes with its revision: the old one no longer holds.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Changes a hook's name and parameters. Its URL changes with its revision: the old one becomes invalid.
     pub async fn update_hook(
         &self,
         hook: &Hook,
@@ -81,10 +71,7 @@ impl Store {
         .await
     }
 
-    /// Notes that a hook was used.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Records the use of a hook.
     pub async fn hook_used(&self, id: &str, at: Timestamp) -> Result<(), StoreError> {
         let mut values = Values::texts("hook", &[id])?;
         values.int(at.0)?;
@@ -92,10 +79,6 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes a hook.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn delete_hook(
         &self,
         id: &str,

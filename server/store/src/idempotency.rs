@@ -1,4 +1,4 @@
-//! Answers that are given again: a request that carries an Idempotency-Key is carried out once.
+//! Stored responses: a request with an Idempotency-Key is carried out once.
 
 use cubeloom_domain::Timestamp;
 
@@ -7,23 +7,21 @@ use crate::error::StoreError;
 use crate::query::execute;
 use crate::values::{Columns, Values};
 
-/// How long a request can be carried out, in microseconds; one that has not ended by then never will.
+/// Maximum duration of a request, in microseconds; one that has not ended by then never will.
 const GIVEN_UP_US: i64 = 10 * 60_000_000;
 
-/// What is known of a request.
+/// The state of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Idempotent {
     /// It is the first with its key: carry it out.
     New,
-    /// The first with its key is being carried out.
+    /// The first with its key is in progress.
     Running,
-    /// It was carried out, and answered this.
+    /// It is done; this was its response.
     Done {
-        /// The status code.
         status: u16,
-        /// The headers, as the document that was given.
+        /// The response headers, as JSON.
         headers_json: String,
-        /// The body.
         body: String,
     },
     /// Another request had this key.
@@ -31,10 +29,7 @@ pub enum Idempotent {
 }
 
 impl Store {
-    /// A request begins, unless one with this key is known. Of several at once one is the new one.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Begins a request, unless one with this key exists. Of several concurrent ones exactly one is new.
     pub async fn begin_idempotent(
         &self,
         user_id: &str,
@@ -43,7 +38,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Idempotent, StoreError> {
         self.transact(async |connection| {
-            // The server that carried it out has ended meanwhile.
+            // The server that handled it has ended meanwhile.
             let mut values = Values::texts("request", &[user_id, key])?;
             values.int(now.0.saturating_sub(GIVEN_UP_US))?;
             let sql = "DELETE FROM idempotency WHERE user_id = $1 AND idempotency_key = $2 AND status IS NULL \
@@ -60,7 +55,7 @@ impl Store {
             let sql = "SELECT request_hash, status, headers_json, body FROM idempotency \
                        WHERE user_id = $1 AND idempotency_key = $2";
             let row = sqlx::query_with(sql, values.arguments).fetch_optional(connection).await?;
-            // Forgotten in this very moment: to be asked again, as if it were under way.
+            // Deleted in this moment: the client should retry, as for a request in progress.
             let Some(row) = row else { return Ok(Idempotent::Running) };
             let mut columns = Columns::of("request", &row);
             if columns.text()? != request_hash {
@@ -73,10 +68,7 @@ impl Store {
         .await
     }
 
-    /// Keeps the answer to a request.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Stores the response to a request.
     pub async fn finish_idempotent(
         &self,
         user_id: &str,
@@ -93,10 +85,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets a request that failed for no reason of its own, so that it may be made again.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes a request that failed for an unrelated reason, so that it may be repeated.
     pub async fn forget_idempotent(&self, user_id: &str, key: &str) -> Result<(), StoreError> {
         let values = Values::texts("request", &[user_id, key])?;
         let sql = "DELETE FROM idempotency WHERE user_id = $1 AND idempotency_key = $2";
@@ -104,10 +93,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets the requests that began before this moment; how many those were.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes the requests that began before this moment; returns their number.
     pub async fn delete_old_idempotency(&self, before: Timestamp) -> Result<u64, StoreError> {
         let mut values = Values::new("request", 1);
         values.int(before.0)?;

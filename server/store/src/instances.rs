@@ -1,4 +1,4 @@
-//! Instances and attempts of one task: parts of runs that may have 100,000 of them.
+//! Instances and attempts of one task, in pages: a run may have 100,000 of them.
 
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord};
 use cubeloom_domain::{InstanceIx, RunId, TaskIx};
@@ -10,26 +10,22 @@ use crate::error::StoreError;
 use crate::rows::{self, ATTEMPT_COLUMNS, INSTANCE_COLUMNS};
 use crate::values::{Columns, Values};
 
-/// How many instances of a task are in a state.
+/// The number of a task's instances in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskCount {
-    /// Task.
     pub task: TaskIx,
-    /// The word for the state, as [`InstanceState::as_str`](cubeloom_domain::state::InstanceState::as_str) gives it.
+    /// The word for the state, as in
+    /// [`InstanceState::as_str`](cubeloom_domain::state::InstanceState::as_str).
     pub state: &'static str,
-    /// Count.
     pub count: u64,
 }
 
-/// How many runs of a pipeline [`Store::history`] looks at for each attempt that is wanted: a task does not run in
-/// every run.
+/// How many runs of a pipeline [`Store::history`] reads per requested attempt: a task does not run in every
+/// run.
 const RUNS_AN_ATTEMPT: usize = 3;
 
 impl Store {
-    /// The stored instances of a task, in their order; only those after one, for the next page.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The stored instances of a task, in order; `after` starts the next page.
     pub async fn instances_of(
         &self,
         run: &RunId,
@@ -40,10 +36,7 @@ impl Store {
         self.instances_in(run, task, None, after, limit).await
     }
 
-    /// The same, only those in a state, by the word for it; none for a word that is not one.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The same, only in the state with this word; none for an unknown word.
     pub async fn instances_in(
         &self,
         run: &RunId,
@@ -66,10 +59,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::instance).await
     }
 
-    /// The attempts of an instance, the first first, without what workers were at when one hung.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The attempts of an instance in order, without the stacks of hung workers.
     pub async fn attempts_of(
         &self,
         run: &RunId,
@@ -84,10 +74,6 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::attempt).await
     }
 
-    /// The instance of a run that failed first.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn first_failed(&self, run: &RunId) -> Result<Option<InstanceRecord>, StoreError> {
         let sql = format!(
             "SELECT {INSTANCE_COLUMNS} FROM instances WHERE run_id = $1 AND {STATE_WORD} LIKE 'failed\"%' \
@@ -96,10 +82,7 @@ impl Store {
         self.one(AssertSqlSafe(sql), Values::texts("instance", &[run.as_str()])?, rows::instance).await
     }
 
-    /// How many stored instances of each task are in each state, in the plan's order.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The number of stored instances by task and state, in the plan's order.
     pub async fn task_counts(&self, run: &RunId) -> Result<Vec<TaskCount>, StoreError> {
         let sql = format!(
             "SELECT task, {STATE_WORD} AS word, COUNT(*) FROM instances WHERE run_id = $1 \
@@ -116,10 +99,7 @@ impl Store {
         .await
     }
 
-    /// The newest attempts of a task that have ended, of whatever run of the pipeline.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The newest ended attempts of a task, from any run of the pipeline.
     pub async fn history(
         &self,
         project: &str,
@@ -139,11 +119,11 @@ impl Store {
     }
 }
 
-/// The beginning of a state's document after `{"state":"`, long enough to tell the states apart, and too short for
-/// what differs between two instances in the same state.
+/// The beginning of a state's JSON after `{"state":"`. It is long enough to distinguish the states, and too
+/// short for differences between two instances in one state.
 const STATE_WORD: &str = "SUBSTR(state_json, 11, 12)";
 
-/// How a state's document goes on, and the word for the state; of two that fit, the first.
+/// How a state's JSON continues, and the word for the state; the first match counts.
 const WORDS: [(&str, &str); 11] = [
     ("pending\"", "pending"),
     ("waiting\"", "waiting"),
@@ -158,18 +138,18 @@ const WORDS: [(&str, &str); 11] = [
     ("cancelled\"", "cancelled"),
 ];
 
-/// That an instance is in a state, as SQL.
+/// SQL for the condition that an instance is in a state.
 fn beginning_of(state: &str) -> String {
     let known = WORDS.iter().find(|(_, word)| *word == state);
     match known {
-        // Without where it came from: with that, it is another state.
+        // Without its source: with it, it is another state.
         Some((_, "succeeded")) => format!("{STATE_WORD} LIKE 'succeeded\"}}%'"),
         Some((begin, _)) => format!("{STATE_WORD} LIKE '{begin}%'"),
         None => "1 = 0".into(),
     }
 }
 
-/// The state whose document goes on with this.
+/// The state whose JSON continues with this.
 fn state_of(word: &str) -> Result<&'static str, StoreError> {
     let found = WORDS.into_iter().find(|(start, _)| word.starts_with(start));
     found.map(|(_, state)| state).ok_or_else(|| StoreError::Unreadable {

@@ -1,5 +1,5 @@
-//! Tables of what is learned of attempts when they end: one JSON value, the last column, under a key of texts. So nobody reads
-//! attempts to know it.
+//! Tables of history learned from ended attempts: one JSON value, the last column, under a key of texts.
+//! Reads of the history need not read attempts.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,14 +14,14 @@ use crate::query::{collect, lists, places};
 use crate::upsert::{Row, Upsert};
 use crate::values::{Columns, Values};
 
-/// Such a table, whose first columns are the key.
+/// Such a table; its first columns are the key.
 pub(crate) struct Learned<const KEYS: usize> {
     table: &'static str,
     columns: &'static [&'static str],
     upsert: Upsert,
 }
 
-/// A row of one.
+/// A row of such a table.
 pub(crate) struct LearnedRow<const KEYS: usize, T> {
     pub(crate) key: [String; KEYS],
     pub(crate) value: T,
@@ -47,13 +47,13 @@ impl<const KEYS: usize, T: Serialize> Row for LearnedRow<KEYS, T> {
 }
 
 impl<const KEYS: usize> Learned<KEYS> {
-    /// The columns are the key's, and the value.
+    /// `columns` are the key's columns and the value's.
     pub(crate) const fn new(table: &'static str, columns: &'static [&'static str]) -> Self {
         assert!(columns.len() == KEYS + 1);
         Self { table, columns, upsert: Upsert::new(table, columns, KEYS) }
     }
 
-    /// What the rows of these keys have, which no other server changes until the transaction has ended.
+    /// The values of these keys; other servers cannot change them until the transaction ends.
     pub(crate) async fn known<T: DeserializeOwned>(
         &self,
         backend: Backend,
@@ -80,9 +80,9 @@ impl<const KEYS: usize> Learned<KEYS> {
         Ok(found)
     }
 
-    /// Reads the rows of so many keys: of a list of keys SQLite looks for each in the index only where the list comes first.
-    /// PostgreSQL locks the rows by the bytes of their keys, the order in which Rust sorts keys: of two servers that lock some
-    /// of the same rows one waits, and never both.
+    /// Reads the rows of a number of keys. SQLite looks up each key of a list in the index only if the list
+    /// comes first. PostgreSQL locks the rows in the byte order of their keys, in which Rust sorts keys. So
+    /// two servers that lock the same rows never deadlock.
     fn select(&self, backend: Backend, keys: usize) -> String {
         let (table, key) = (self.table, &self.columns[..KEYS]);
         let row = |at: usize| match backend {
@@ -107,7 +107,7 @@ impl<const KEYS: usize> Learned<KEYS> {
         )
     }
 
-    /// Adds values to the lists of these keys, of which the last `kept` stay.
+    /// Appends values to the lists of these keys, and keeps the last `kept`.
     pub(crate) async fn append<T: Serialize + DeserializeOwned>(
         &self,
         backend: Backend,
@@ -115,7 +115,7 @@ impl<const KEYS: usize> Learned<KEYS> {
         new: BTreeMap<[String; KEYS], Vec<T>>,
         kept: usize,
     ) -> Result<(), StoreError> {
-        // Where as many are new as are kept, what is there does not matter.
+        // If there are at least `kept` new values, the stored ones do not matter.
         let extended: Vec<_> =
             new.iter().filter(|(_, added)| added.len() < kept).map(|(key, _)| key).collect();
         let mut known: HashMap<_, Vec<T>> = self.known(backend, connection, &extended).await?;
@@ -129,7 +129,7 @@ impl<const KEYS: usize> Learned<KEYS> {
         self.write(backend, connection, &rows).await
     }
 
-    /// Writes rows. In order of their keys: two servers that write the same ones wait for each other, and never both.
+    /// Writes rows in the order of their keys, so that two servers that write the same ones never deadlock.
     pub(crate) async fn write<T: Serialize>(
         &self,
         backend: Backend,

@@ -11,19 +11,16 @@ use crate::query::{collect, lists, places};
 use crate::values::Columns;
 use crate::{Store, listen};
 
-/// Who commits: the server's name, unique among the servers of one database.
+/// The committer: the server's name, unique among the servers of one database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The owner, as given to [`Store::acquire`].
+    /// The owner, as passed to [`Store::acquire`].
     pub owner: String,
 }
 
 impl Store {
-    /// Leases up to `limit` runs, oldest first, that something is to be done about (not final, or with an open
-    /// wish) and that nobody holds.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Leases up to `limit` unleased runs that need work (not final, or with a pending command), oldest
+    /// first.
     pub async fn acquire(
         &self,
         owner: &str,
@@ -52,12 +49,9 @@ impl Store {
         collect(self.writer().await?.get(), query, run_id).await
     }
 
-    /// Prolongs the leases of `owner`, and says which runs those are.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Renews the leases of `owner`, and returns their runs.
     pub async fn renew(&self, owner: &str, now: Timestamp, ttl: Duration) -> Result<Vec<RunId>, StoreError> {
-        // Rows are locked in the same order everywhere, else two transactions could wait for each other.
+        // All transactions lock rows in the same order, to avoid deadlocks.
         let sql = self.backend().pick(
             "UPDATE runs SET lease_until = $1 WHERE lease_owner = $2 RETURNING id",
             "UPDATE runs SET lease_until = $1 WHERE id IN (
@@ -69,19 +63,13 @@ impl Store {
     }
 
     /// The runs that `owner` leads.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn led_by(&self, owner: &str) -> Result<Vec<RunId>, StoreError> {
         let query = sqlx::query("SELECT id FROM runs WHERE lease_owner = $1").bind(owner.to_owned());
         collect(&mut *self.inner.pool.acquire().await?, query, run_id).await
     }
 
-    /// Gives up the leases of these runs. A run that has ended and whose wishes are fulfilled should be released:
-    /// [`Store::renew`] keeps what is held.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Releases the leases of these runs. Release a run that has ended and has no pending commands, because
+    /// [`Store::renew`] keeps all leases.
     pub async fn release(&self, owner: &str, runs: &[RunId]) -> Result<(), StoreError> {
         let ids: Vec<&str> = runs.iter().map(RunId::as_str).collect();
         let mut writer = self.writer().await?;
@@ -99,10 +87,7 @@ impl Store {
         Ok(())
     }
 
-    /// Gives up every lease of `owner`, so that another server need not wait for their end.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Releases all leases of `owner`, so that another server need not wait for their expiry.
     pub async fn release_all(&self, owner: &str) -> Result<(), StoreError> {
         let mut writer = self.writer().await?;
         sqlx::query("UPDATE runs SET lease_owner = NULL, lease_until = NULL WHERE lease_owner = $1")
@@ -115,8 +100,8 @@ impl Store {
         Ok(())
     }
 
-    /// Fails with the first of `runs` that `lease` does not hold. On PostgreSQL the leases stay as they are until
-    /// the transaction ends.
+    /// Fails with the first of `runs` that `lease` does not cover. On PostgreSQL the leases cannot change
+    /// until the transaction ends.
     pub(crate) async fn confirm(
         &self,
         connection: &mut AnyConnection,
@@ -145,7 +130,7 @@ impl Store {
     }
 }
 
-/// A row that is a run's id.
+/// Reads a run's id from a row.
 pub(crate) fn run_id(row: &AnyRow) -> Result<RunId, StoreError> {
     Columns::of("run", row).parsed()
 }

@@ -1,5 +1,5 @@
-//! How long successful attempts took: kept by task and place when their end is written for the first time, so that
-//! nobody reads attempts to know it.
+//! Durations of successful attempts, stored by task and target when their end is first written, so that reads
+//! need no attempts.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,14 +24,12 @@ const COLUMNS: &[&str] =
 
 static LENGTHS: Learned<6> = Learned::new("lengths", COLUMNS);
 
-/// Project, pipeline, task, template, cluster and node group; the pipeline and the task are empty for all of the template.
+/// Project, pipeline, task, template, cluster and node group; pipeline and task are empty for totals of the
+/// template.
 type Key = [String; 6];
 
 impl Store {
-    /// How long the tasks of a pipeline took, and those of each template in its project.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be read.
+    /// The durations of a pipeline's tasks, and of each template in its project.
     pub async fn run_times(&self, project: &str, pipeline: &str) -> Result<History, StoreError> {
         let sql = "SELECT task_name, template, cluster, node_group, lengths_json FROM lengths \
                    WHERE project = $1 AND pipeline IN ($2, '') ORDER BY task_name, template, cluster, node_group";
@@ -51,15 +49,15 @@ fn read(row: &AnyRow) -> Result<Lengths, StoreError> {
     })
 }
 
-/// Adds how long attempts took that have ended well. Those that say nothing of how long they run (they failed, were
-/// stopped, or never ran) are left out.
+/// Adds the durations of successful attempts. Attempts that failed, were stopped, or never ran say nothing
+/// about the duration and are skipped.
 pub(crate) async fn add(
     backend: Backend,
     connection: &mut AnyConnection,
     attempts: &[&AttemptRecord],
     origins: &HashMap<RunId, Origin>,
 ) -> Result<(), StoreError> {
-    // In order: two servers that write the same rows wait for each other, and never both.
+    // Sorted, so that two servers that write the same rows never deadlock.
     let mut new: BTreeMap<Key, Vec<u64>> = BTreeMap::new();
     for attempt in attempts {
         let (Some(length), Some(origin)) = (length(attempt), origins.get(&attempt.key.run)) else { continue };
@@ -75,13 +73,13 @@ pub(crate) async fn add(
     LENGTHS.append(backend, connection, new, KEPT).await
 }
 
-/// How long an attempt ran, in microseconds, if it ended well.
+/// The duration of a successful attempt, in microseconds.
 fn length(attempt: &AttemptRecord) -> Option<u64> {
     let AttemptState::Ended { started_at: Some(started), ended_at, outcome: Outcome::Succeeded } =
         &attempt.state
     else {
         return None;
     };
-    // A clock that went backwards says nothing.
+    // A clock that went backwards makes the duration invalid.
     u64::try_from(ended_at.0.checked_sub(started.0)?).ok()
 }

@@ -1,7 +1,7 @@
-//! The database: all SQL of Cubeloom, one text for SQLite and PostgreSQL.
+//! The database: all SQL of Cubeloom, in one dialect for SQLite and PostgreSQL.
 //!
-//! A [`Store`] is a handle that clones cheaply. What the engine decided in one pass goes through
-//! [`Store::commit`] as one transaction, which holds only while the engine leases the runs that it touches.
+//! A [`Store`] is a handle that clones cheaply. [`Store::commit`] writes the decisions of one engine pass as
+//! one transaction. It succeeds only while the engine leases the runs that it changes.
 
 mod active;
 mod alerts;
@@ -142,30 +142,26 @@ struct Inner {
     breaks: Arc<Breaks>,
     /// The file of a SQLite database.
     file: Option<PathBuf>,
-    /// Whether people are mailed about their own runs.
+    /// Whether users get mail about their own runs.
     mails: bool,
-    /// To the other servers of a PostgreSQL database.
+    /// The notifications from other servers of a PostgreSQL database.
     _listening: Option<listen::Listening>,
 }
 
 impl Store {
-    /// Which database holds the data.
     #[must_use]
     pub fn backend(&self) -> Backend {
         self.inner.backend
     }
 
-    /// Counts the moments at which there may be something new to do: a run was created, or somebody wants
-    /// something of one. It carries no data, and several moments may show as one.
+    /// A counter that changes when there may be work: a new run, or a command for a run. It carries no data,
+    /// and several events may appear as one.
     #[must_use]
     pub fn wakes(&self) -> watch::Receiver<u64> {
         self.inner.wakes.subscribe()
     }
 
-    /// Whether the database can be reached and written: it writes, in a transaction like others.
-    ///
-    /// # Errors
-    /// When it cannot, and why.
+    /// Checks that the database is reachable and writable, with an ordinary writing transaction.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.transact(async |connection| {
             let sql = "UPDATE counters SET value = value WHERE name = 'wishes'";
@@ -175,14 +171,14 @@ impl Store {
         .await
     }
 
-    /// How many connections of the pool there are, and how many of these nobody uses. On SQLite, those that read.
+    /// The number of pooled connections, and of idle ones. On SQLite, those for reading.
     #[must_use]
     pub fn connections(&self) -> (u32, u32) {
         let idle = u32::try_from(self.inner.pool.num_idle()).unwrap_or(u32::MAX);
         (self.inner.pool.size(), idle)
     }
 
-    /// Ends the connections, after which the handle and its clones are of no use.
+    /// Closes the connections; the handle and its clones are unusable afterwards.
     pub async fn close(&self) {
         self.inner.pool.close().await;
         if let Some(writer) = &self.inner.writer {
@@ -202,7 +198,7 @@ impl Store {
         }
     }
 
-    /// Does `work` in one writing transaction: kept when it returns `Ok`, undone otherwise.
+    /// Runs `work` in one writing transaction: committed on `Ok`, rolled back otherwise.
     async fn transact<T>(
         &self,
         work: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, StoreError>,
@@ -218,7 +214,7 @@ impl Store {
             told.kept();
             writer.ended();
         } else if let Err(error) = transaction.rollback().await {
-            // The database may have done it by itself. What it was for is the better reason.
+            // The database may have rolled back already. The original error is more useful.
             tracing::debug!(%error, "a rollback was refused");
         } else {
             writer.ended();

@@ -1,4 +1,4 @@
-//! Limits that tasks name, and what was started with them.
+//! Concurrency limits, and the attempts started under them.
 
 use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::limit::Limit;
@@ -10,14 +10,11 @@ use crate::error::StoreError;
 use crate::values::{Columns, Values};
 use crate::{Change, Store};
 
-/// An attempt that was started with limits.
+/// An attempt started under limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitedStart {
-    /// Attempt.
     pub attempt: AttemptKey,
-    /// Time.
     pub at: Timestamp,
-    /// The limits' names.
     pub limits: Vec<String>,
 }
 
@@ -48,26 +45,16 @@ impl Defined for Limit {
 }
 
 impl Store {
-    /// The limits that there are, by name.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// All limits, by name.
     pub async fn limits(&self) -> Result<Vec<Limit>, StoreError> {
         self.all_defined().await
     }
 
-    /// Returns a limit.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn limit(&self, name: &str) -> Result<Option<Limit>, StoreError> {
         self.defined(name).await
     }
 
-    /// Sets a limit; its revision is given here. `expected` is 0 for one that must not be there yet.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Sets a limit and assigns its revision. `expected` is 0 for one that must not exist yet.
     pub async fn put_limit(
         &self,
         limit: &Limit,
@@ -79,10 +66,7 @@ impl Store {
         Ok(change)
     }
 
-    /// Deletes a limit: tasks that name it are held back by nothing.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes a limit: it no longer limits tasks that refer to it.
     pub async fn delete_limit(
         &self,
         name: &str,
@@ -94,10 +78,7 @@ impl Store {
         Ok(change)
     }
 
-    /// The attempts with limits that were started after a moment, on any cluster and by any server.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The attempts with limits started after a moment, on any cluster and by any server.
     pub async fn limited_starts(&self, after: Timestamp) -> Result<Vec<LimitedStart>, StoreError> {
         let sql = "SELECT run_id, task_name, instance, n, created_at, limits_json FROM attempts \
                    WHERE limits_json IS NOT NULL AND created_at > $1 ORDER BY created_at";
@@ -106,7 +87,7 @@ impl Store {
         self.all(sql, values, start).await
     }
 
-    /// What waits for the limit may start now.
+    /// Tasks pending on the limit may start now.
     fn wake_if_done(&self, change: Change) {
         if matches!(change, Change::Done(_)) {
             self.wake();

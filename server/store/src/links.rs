@@ -1,5 +1,5 @@
-//! One-time links: the first administrator's, invitations, lost passwords. Each is used once, also by two people at
-//! the same moment.
+//! One-time links: for the first administrator, for invitations, for lost passwords. Each is used at most
+//! once, even by two users concurrently.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::{AuditEntry, Link, LinkPurpose, Role, User};
@@ -15,11 +15,11 @@ const COLUMNS: &str =
     "id, hash, kind, user_id, project, role, admin, note, created_by, created_at, expires_at, used_at";
 
 impl Store {
-    /// Stores a new link. One that a person makes is stored only while they administer the platform: they may lose
-    /// that at this very moment, and their other links with it.
+    /// Stores a new link. A user's link is stored only while the user is an administrator of the platform.
+    /// The role may be revoked at this very moment, together with the user's other links.
     ///
     /// # Errors
-    /// [`StoreError::NoAdministrator`] when they do not; otherwise when the database refuses.
+    /// [`StoreError::NoAdministrator`] if the user is not.
     pub async fn create_link(&self, link: &Link, audit: &AuditEntry) -> Result<(), StoreError> {
         self.transact(async |connection| {
             if let Some(maker) = &audit.user_id
@@ -33,19 +33,13 @@ impl Store {
         .await
     }
 
-    /// The link whose secret has this hash, also one that was used or has expired.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The link whose secret has this hash, including used and expired ones.
     pub async fn link_by_hash(&self, hash: &str) -> Result<Option<Link>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM links WHERE hash = $1");
         self.one(AssertSqlSafe(sql), Values::texts("link", &[hash])?, read).await
     }
 
-    /// All links, or those that can be used at a moment, the newest first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// All links, or those usable at a moment, newest first.
     pub async fn links(&self, open_at: Option<Timestamp>) -> Result<Vec<Link>, StoreError> {
         let mut values = Values::new("link", 1);
         let open = match open_at {
@@ -59,10 +53,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// Takes a link back that was not used. False when there is none.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Revokes an unused link. Returns false if there is none.
     pub async fn revoke_link(&self, id: &str, audit: &AuditEntry) -> Result<bool, StoreError> {
         self.transact(async |connection| {
             let sql = "DELETE FROM links WHERE id = $1 AND used_at IS NULL";
@@ -75,13 +66,13 @@ impl Store {
         .await
     }
 
-    /// Makes an account by a link, which is used by this, with the place in a project that the link gives. Whether
-    /// the person administers the platform is the link's word, not the account's. A name that is taken uses
-    /// nothing.
+    /// Creates an account with a link, uses up the link, and adds the user to the link's project, if any. The
+    /// link, not the account, decides whether the user is an administrator of the platform. A taken name does
+    /// not use up the link.
     ///
     /// # Errors
-    /// [`StoreError::LinkUsed`] when the link was used, has expired, is not one that makes accounts, or is the
-    /// first administrator's when there is one; otherwise when the database refuses.
+    /// [`StoreError::LinkUsed`] if the link was used, has expired, does not create accounts, or is the first
+    /// administrator's while an administrator exists.
     pub async fn create_user_by_link(
         &self,
         user: &User,
@@ -110,11 +101,11 @@ impl Store {
         .await
     }
 
-    /// Sets a password by a link, which is used by this as are the person's other such links; their sessions end.
+    /// Sets a password with a link. Uses up this link and the user's other reset links, and ends their
+    /// sessions.
     ///
     /// # Errors
-    /// [`StoreError::LinkUsed`] when the link was used, has expired, or is not for this person; otherwise when the
-    /// database refuses.
+    /// [`StoreError::LinkUsed`] if the link was used, has expired, or is for another user.
     pub async fn use_reset_link(
         &self,
         link_id: &str,
@@ -134,14 +125,14 @@ impl Store {
         .await
     }
 
-    /// A link that can be used now. Nobody else uses it, or one that goes with it, until the transaction ends.
+    /// A usable link. Locks it and the links that end with it until the transaction ends.
     async fn hold_link(
         &self,
         connection: &mut AnyConnection,
         id: &str,
         now: Timestamp,
     ) -> Result<Link, StoreError> {
-        // Locked in one order, so that two people never wait for each other.
+        // Locked in one order, to avoid deadlocks.
         let sql = format!(
             "SELECT {COLUMNS} FROM links WHERE id = $1 OR {SAME_KIND} ORDER BY id{}",
             self.backend().pick("", " FOR UPDATE")
@@ -153,8 +144,8 @@ impl Store {
     }
 }
 
-/// The open links that are of no use any more when link `$1` is used: those for the first administrator, and those
-/// to the same person's password.
+/// The open links that end when link `$1` is used: those for the first administrator, and those for the same
+/// user's password.
 const SAME_KIND: &str = "(used_at IS NULL AND kind <> 'invite' AND EXISTS (SELECT 1 FROM links one \
      WHERE one.id = $1 AND one.kind = links.kind AND COALESCE(one.user_id, '') = COALESCE(links.user_id, '')))";
 
@@ -166,14 +157,14 @@ async fn mark_used(connection: &mut AnyConnection, id: &str, now: Timestamp) -> 
     Ok(())
 }
 
-/// Ends the open links that somebody has made.
+/// Ends the open links that a user has created.
 pub(crate) async fn revoke_all(connection: &mut AnyConnection, maker: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM links WHERE created_by = $1 AND used_at IS NULL AND kind <> 'first'";
     execute(connection, sql, Values::texts("link", &[maker])?).await?;
     Ok(())
 }
 
-/// The place in a project that an invitation gives.
+/// Adds the user to the project of an invitation.
 async fn join(
     connection: &mut AnyConnection,
     project: &str,
@@ -220,7 +211,7 @@ fn read(row: &AnyRow) -> Result<Link, StoreError> {
     })
 }
 
-/// What a link does, from its kind to its flag.
+/// Reads a link's purpose from its columns, kind to flag.
 fn purpose(columns: &mut Columns<'_>) -> Result<LinkPurpose, StoreError> {
     let kind = columns.text()?;
     let (user_id, project) = (columns.maybe_text()?, columns.maybe_text()?);

@@ -1,4 +1,4 @@
-//! Wake-ups between servers of one PostgreSQL database. The only file that is about PostgreSQL alone.
+//! Notifications between servers of one PostgreSQL database. The only PostgreSQL-specific file.
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ use crate::values::Values;
 
 const CHANNEL: &str = "cubeloom";
 const SAVED: &str = "cubeloom_saved";
-/// Versions that a reader of [`Store::saved`] may be behind.
+/// How many versions a reader of [`Store::saved`] may lag behind.
 const BEHIND: usize = 256;
-/// How long it takes until a connection is tried again.
+/// The wait before a reconnect.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A version that some server of this database has stored: its project, its pipeline, its number.
+/// A version stored by a server of this database: its project, its pipeline, its number.
 type Saved = (String, String, u32);
 
-/// Tells the other servers when the transaction commits. With SQLite there are none.
+/// Notifies the other servers when the transaction commits. With SQLite there are none.
 pub(crate) async fn notify(backend: Backend, connection: &mut AnyConnection) -> Result<(), StoreError> {
     if backend == Backend::Postgres {
         sqlx::query("SELECT pg_notify('cubeloom', '')").execute(connection).await?;
@@ -31,10 +31,7 @@ pub(crate) async fn notify(backend: Backend, connection: &mut AnyConnection) -> 
 }
 
 impl Store {
-    /// Lets the other servers look at the database now, not only at their next look.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Makes the other servers poll the database now.
     pub async fn wake_others(&self) -> Result<(), StoreError> {
         match self.backend() {
             Backend::Sqlite => Ok(()),
@@ -43,14 +40,14 @@ impl Store {
     }
 }
 
-/// Tells the other servers of a version when the transaction commits.
+/// Notifies the other servers of a version when the transaction commits.
 pub(crate) async fn notify_saved(
     backend: Backend,
     connection: &mut AnyConnection,
     saved: &Saved,
 ) -> Result<(), StoreError> {
     if backend == Backend::Postgres {
-        // Names are short: it is far below the 8,000 bytes that a notification can have.
+        // Names are short: the payload is far below the limit of 8,000 bytes.
         let mut values = Values::new("notification", 2);
         values.text(SAVED)?.json(saved)?;
         sqlx::query_with("SELECT pg_notify($1, $2)", values.arguments).execute(connection).await?;
@@ -58,7 +55,7 @@ pub(crate) async fn notify_saved(
     Ok(())
 }
 
-/// Listening, for as long as this lives.
+/// Listens until it is dropped.
 pub(crate) struct Listening {
     task: JoinHandle<()>,
     saved: broadcast::Sender<Option<Saved>>,
@@ -71,16 +68,16 @@ impl Drop for Listening {
 }
 
 impl Store {
-    /// The versions of pipelines that servers of this database store from now on, this one's among them: project,
-    /// pipeline, number. `None`: the connection was lost, and some may have been missed. With SQLite there are no other
-    /// servers, and nothing to listen to.
+    /// The pipeline versions that servers of this database store from now on, this server included: project,
+    /// pipeline, number. `None`: the connection was lost, and some may be missing. With SQLite there are no
+    /// other servers to listen to.
     #[must_use]
     pub fn saved(&self) -> Option<broadcast::Receiver<Option<Saved>>> {
         self.inner._listening.as_ref().map(|listening| listening.saved.subscribe())
     }
 }
 
-/// Wakes whenever another server has notified.
+/// Sends a wake-up for each notification from another server.
 pub(crate) async fn start(wakes: watch::Sender<u64>, url: &str) -> Result<Listening, sqlx::Error> {
     let listener = listener(url).await?;
     let saved = broadcast::Sender::new(BEHIND);
@@ -102,12 +99,12 @@ async fn follow(
     loop {
         match listener.try_recv().await {
             Ok(Some(said)) if said.channel() == SAVED => match serde_json::from_str(said.payload()) {
-                // An error means that nobody listens.
+                // An error means that there are no receivers.
                 Ok(saved) => _ = told.send(Some(saved)),
                 Err(error) => tracing::warn!(%error, "a notification of the database cannot be read"),
             },
             Ok(Some(_)) => wakes.send_modify(|count| *count += 1),
-            // The connection was lost, and is there again.
+            // The connection was lost and re-established.
             Ok(None) => missed(&wakes, &told),
             Err(error) => {
                 tracing::warn!(%error, "the database does not answer; wake-ups from other servers are missed");
@@ -118,13 +115,13 @@ async fn follow(
     }
 }
 
-/// What was said meanwhile is not known: whoever listens looks for themselves.
+/// Notifications may have been missed: the receivers must poll.
 fn missed(wakes: &watch::Sender<u64>, told: &broadcast::Sender<Option<Saved>>) {
     wakes.send_modify(|count| *count += 1);
     _ = told.send(None);
 }
 
-/// Listens again, as soon as the database lets it: a connection that has failed may stay broken for ever.
+/// Reconnects as soon as the database permits: a failed connection may never recover.
 async fn again(url: &str) -> PgListener {
     loop {
         match listener(url).await {

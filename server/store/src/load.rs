@@ -14,17 +14,15 @@ use crate::rows::{self, ATTEMPT_COLUMNS};
 use crate::{Store, usage};
 
 impl Store {
-    /// A run with all that the engine needs to go on with it; of its attempts only those that have not ended.
-    /// Whoever holds the run's lease sees it whole: nobody else changes it.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be read.
+    /// A run with everything that the engine needs to continue it; only live attempts. It is consistent for
+    /// the holder of the run's lease, because only that server changes it.
     pub async fn load(&self, id: &RunId) -> Result<Option<LoadedRun>, StoreError> {
         let Some(record) = self.run(id).await? else { return Ok(None) };
         let Some(plan) = self.plan(id).await? else {
             return Err(StoreError::Unreadable { what: "plan", reason: format!("run {id} has none") });
         };
-        // Whole: what is not loaded would be lost when the attempt is written again. Only stacks are written by themselves.
+        // All columns: values not loaded would be lost when the attempt is written again. Only stacks are
+        // written separately.
         let sql = format!(
             "SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 AND live = 1 \
              ORDER BY task, instance, n"
@@ -46,8 +44,8 @@ impl Store {
         }))
     }
 
-    /// What ended attempts showed of the pattern of instances that have not ended: what the last one knew
-    /// that had a pace, or whose workers were tested.
+    /// Knowledge from ended attempts of live instances: from the last one with step progress or preflight
+    /// results.
     async fn known(&self, id: &RunId) -> Result<Vec<(TaskIx, InstanceIx, Known)>, StoreError> {
         let sql = format!(
             "SELECT {} FROM instances i JOIN attempts a ON a.run_id = i.run_id AND a.task = i.task \

@@ -1,4 +1,4 @@
-//! Who may do what in which project.
+//! Members of projects, and their roles.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,7 @@ use crate::values::{Columns, Values};
 use crate::{Change, Store, audit, users};
 
 impl Store {
-    /// Returns the members of a project, by name.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The members of a project, by name.
     pub async fn members(&self, project: &str) -> Result<Vec<Member>, StoreError> {
         let sql = format!(
             "SELECT m.project, m.role, m.created_at, m.revision, {} FROM members m \
@@ -26,10 +23,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), Values::texts("member", &[project])?, member).await
     }
 
-    /// The names of those who see a project and may sign in: its members, and administrators.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The names of the users who can see a project and sign in: its members, and administrators.
     pub async fn people_of(&self, project: &str) -> Result<BTreeSet<String>, StoreError> {
         let sql = "SELECT u.name FROM users u WHERE u.disabled = 0 AND (u.admin = 1 OR EXISTS \
                    (SELECT 1 FROM members m WHERE m.user_id = u.id AND m.project = $1))";
@@ -39,20 +33,14 @@ impl Store {
         Ok(names.await?.into_iter().collect())
     }
 
-    /// What a person may do in a project; none for people who are not its members.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// A user's role in a project; `None` for users who are not members.
     pub async fn role(&self, project: &str, user_id: &str) -> Result<Option<Role>, StoreError> {
         let sql = "SELECT role FROM members WHERE project = $1 AND user_id = $2";
         let values = Values::texts("member", &[project, user_id])?;
         self.one(sql, values, |row| Columns::of("member", row).word()).await
     }
 
-    /// The projects of a person, by name, with what they may do there.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The projects of a user, by name, with the user's roles.
     pub async fn roles(&self, user_id: &str) -> Result<Vec<(String, Role)>, StoreError> {
         let sql = "SELECT project, role FROM members WHERE user_id = $1 ORDER BY project";
         self.all(sql, Values::texts("member", &[user_id])?, |row| {
@@ -62,11 +50,11 @@ impl Store {
         .await
     }
 
-    /// Makes a person a member of a project, or changes what they may do there. `Missing` when there is no such
-    /// project or person, or a revision is expected of somebody who is not a member.
+    /// Adds a user to a project, or changes the role. `Missing` if the project or user does not exist, or if
+    /// a revision is expected of a user who is not a member.
     ///
     /// # Errors
-    /// [`StoreError::LastOwner`] when nobody would own the project any more; otherwise when the database refuses.
+    /// [`StoreError::LastOwner`] if the project would have no owner.
     pub async fn put_member(
         &self,
         project: &str,
@@ -99,10 +87,10 @@ impl Store {
         .await
     }
 
-    /// Ends a person's membership.
+    /// Removes a user from a project.
     ///
     /// # Errors
-    /// [`StoreError::LastOwner`] when nobody would own the project any more; otherwise when the database refuses.
+    /// [`StoreError::LastOwner`] if the project would have no owner.
     pub async fn remove_member(
         &self,
         project: &str,
@@ -127,7 +115,7 @@ impl Store {
         .await
     }
 
-    /// Whether there are such a project and person. Changes of one project's members take turns from here on.
+    /// Whether the project and the user exist. Serializes changes of the project's members from here on.
     async fn hold_both(
         &self,
         connection: &mut AnyConnection,

@@ -1,4 +1,4 @@
-//! The registry of models: versions that successes registered, and what people call them.
+//! The model registry: versions registered by successful tasks, and their aliases.
 
 use std::collections::BTreeMap;
 
@@ -24,32 +24,25 @@ const VERSION: &str = "v.project, v.version, v.reported_json, v.run_id, v.task_n
 /// A model in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelSummary {
-    /// Model.
     pub model: Model,
-    /// Number of versions.
     pub versions: u64,
-    /// The newest of them.
     pub newest: Option<ModelVersion>,
 }
 
-/// What came of giving an alias to a version, or of deleting one.
+/// The outcome of setting an alias, or of deleting a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionChange {
-    /// It was done; this is the model's revision now.
+    /// Done; the model's new revision.
     Done(u64),
-    /// There is no such model.
     NoModel,
     /// The model has no such version, or no such alias.
     NoVersion,
-    /// An alias stands for the version.
+    /// An alias refers to the version.
     HasAlias,
 }
 
 impl Store {
-    /// The models of a project by name, those whose names or descriptions contain a text.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The models of a project by name, with an optional text that their names or descriptions contain.
     pub async fn models(
         &self,
         project: &str,
@@ -68,28 +61,18 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read_summary).await
     }
 
-    /// Returns a model.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn model(&self, project: &str, name: &str) -> Result<Option<Model>, StoreError> {
         let sql = format!("SELECT {MODEL} FROM models m WHERE m.project = $1 AND m.name = $2");
         self.one(AssertSqlSafe(sql), Values::texts("model", &[project, name])?, read_model).await
     }
 
-    /// A model as it stands in the list.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// A model in the form of the list.
     pub async fn model_summary(&self, project: &str, name: &str) -> Result<Option<ModelSummary>, StoreError> {
         let sql = format!("{} WHERE m.project = $1 AND m.name = $2", summary());
         self.one(AssertSqlSafe(sql), Values::texts("model", &[project, name])?, read_summary).await
     }
 
-    /// Returns the versions of a model, newest first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The versions of a model, newest first.
     pub async fn model_versions(
         &self,
         project: &str,
@@ -111,10 +94,6 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read_version).await
     }
 
-    /// A version of a model.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn model_version(
         &self,
         project: &str,
@@ -130,19 +109,13 @@ impl Store {
     }
 
     /// The versions that a run registered, by model and number.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn models_of_run(&self, run: &RunId) -> Result<Vec<ModelVersion>, StoreError> {
         let sql =
             format!("SELECT {VERSION} FROM model_versions v WHERE v.run_id = $1 ORDER BY v.model, v.version");
         self.all(AssertSqlSafe(sql), Values::texts("model version", &[run.as_str()])?, read_version).await
     }
 
-    /// What plans of a project may use.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The models that plans of a project may use.
     pub async fn usable_models(&self, project: &str) -> Result<BTreeMap<String, Usable>, StoreError> {
         let read = |row: &AnyRow| {
             let mut columns = Columns::of("model", row);
@@ -169,10 +142,6 @@ impl Store {
         Ok(usable)
     }
 
-    /// Updates the description of a model.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn describe_model(
         &self,
         model: &Model,
@@ -186,10 +155,7 @@ impl Store {
         self.change_named(target(&model.project, &model.name, expected), sql, values, audit).await
     }
 
-    /// Lets an alias stand for a version from now on, or for none.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Sets an alias to a version, or removes it.
     pub async fn set_alias(
         &self,
         (project, model): (&str, &str),
@@ -219,10 +185,7 @@ impl Store {
         .await
     }
 
-    /// Deletes a version that no alias stands for; its files stay.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes a version without an alias; its files stay.
     pub async fn delete_model_version(
         &self,
         (project, model): (&str, &str),
@@ -248,9 +211,6 @@ impl Store {
     }
 
     /// Deletes a model with all its versions; their files stay.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn delete_model(
         &self,
         project: &str,
@@ -275,13 +235,13 @@ impl Store {
     }
 }
 
-/// Registers versions; one that is there already, because its success was written before, is left alone.
+/// Registers versions; an existing one, registered by an earlier write of the same success, stays unchanged.
 pub(crate) async fn register(
     backend: Backend,
     connection: &mut AnyConnection,
     models: &[NewModelVersion],
 ) -> Result<(), StoreError> {
-    // Rows are held in one order by all: two engines never wait for each other.
+    // All transactions lock rows in one order, so engines never deadlock.
     let mut models: Vec<&NewModelVersion> = models.iter().collect();
     models.sort_by_key(|made| (made.project.as_str(), made.reported.name.as_str()));
     for made in models {
@@ -307,7 +267,7 @@ async fn register_one(
         "SELECT counted, revision, aliases_json FROM models WHERE project = $1 AND name = $2 FOR UPDATE",
     );
     let values = Values::texts("model", &[project, name])?;
-    // Its project may have been deleted while the run was asked to go on.
+    // Its project may have been deleted while the run was requested to resume.
     let row = sqlx::query_with(sql, values.arguments).fetch_optional(&mut *connection).await?;
     let Some(row) = row else { return Ok(()) };
     let mut columns = Columns::of("model", &row);
@@ -367,7 +327,7 @@ async fn is_there(
     Ok(sqlx::query_with(sql, values.arguments).fetch_optional(connection).await?.is_some())
 }
 
-/// What [`read_summary`] reads, up to the conditions.
+/// The query for [`read_summary`], up to the conditions.
 fn summary() -> String {
     let of_model = "FROM model_versions n WHERE n.project = m.project AND n.model = m.name";
     format!(

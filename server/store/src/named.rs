@@ -1,5 +1,5 @@
-//! What has a name of its own among others: made once, changed and deleted by whoever has seen its present revision,
-//! each with its entry in the audit log.
+//! Rows with a unique name: create, change and delete, with optimistic locking by revision and an audit entry
+//! each.
 
 use cubeloom_domain::identity::AuditEntry;
 use sqlx::{AnyConnection, AssertSqlSafe};
@@ -28,7 +28,7 @@ impl Store {
         .await
     }
 
-    /// Runs an `UPDATE` of one row; its last value is the revision that this leads to, which is added here.
+    /// Runs an `UPDATE` of one row; appends the new revision as its last value.
     pub(crate) async fn change_named<const KEYS: usize>(
         &self,
         target: Target<'_, KEYS>,
@@ -48,7 +48,6 @@ impl Store {
         .await
     }
 
-    /// Deletes one row.
     pub(crate) async fn delete_named<const KEYS: usize>(
         &self,
         target: Target<'_, KEYS>,
@@ -57,7 +56,7 @@ impl Store {
         self.delete_named_with(target, audit, async |_| Ok(())).await
     }
 
-    /// The same, with what goes with it.
+    /// Deletes one row; `also` deletes its dependents.
     pub(crate) async fn delete_named_with<const KEYS: usize>(
         &self,
         target: Target<'_, KEYS>,

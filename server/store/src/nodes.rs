@@ -1,4 +1,4 @@
-//! Nodes that are set aside, and the attempts that failed through their nodes.
+//! Cordoned nodes, and the attempts that failed because of their nodes.
 
 use std::time::Duration;
 
@@ -14,14 +14,11 @@ use crate::query::execute;
 use crate::values::{Columns, Values};
 use crate::{Created, Store, alerts, audit, listen};
 
-/// For how long a failure is kept: longer than any rule looks back.
+/// Retention of failures: longer than any rule looks back.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 impl Store {
-    /// The failures through nodes since a moment, the oldest first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The node failures since a moment, oldest first.
     pub async fn node_failures(&self, since: Timestamp) -> Result<Vec<NodeFailure>, StoreError> {
         let sql = "SELECT cluster, node, attempt, began_at, failed_at, message, sure FROM node_failures WHERE failed_at >= $1 \
                    ORDER BY failed_at, attempt";
@@ -30,19 +27,14 @@ impl Store {
         self.all(sql, values, failure).await
     }
 
-    /// The nodes that are set aside, by cluster and name.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The cordoned nodes, by cluster and name.
     pub async fn nodes_aside(&self) -> Result<Vec<NodeAside>, StoreError> {
         let sql = "SELECT cluster, node, since, why_json FROM nodes_aside ORDER BY cluster, node";
         self.all(sql, Values::new("node", 0), aside).await
     }
 
-    /// Sets a node aside, and tells the projects that may use its cluster. One that is aside stays so for its first reason.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Cordons a node, and alerts the projects that may use its cluster. A cordoned node keeps its first
+    /// reason.
     pub async fn set_node_aside(
         &self,
         aside: &NodeAside,
@@ -71,10 +63,7 @@ impl Store {
         Ok(created)
     }
 
-    /// Lets jobs go to a node again; what failed through it before counts no more. False when it was not set aside.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Uncordons a node; its earlier failures no longer count. Returns false if it was not cordoned.
     pub async fn take_node_back(&self, name: &NodeName, audit: &AuditEntry) -> Result<bool, StoreError> {
         let taken = self
             .transact(async |connection| {
@@ -96,7 +85,7 @@ impl Store {
     }
 }
 
-/// Notes those attempts that are being written and failed through their nodes.
+/// Records the written attempts that failed because of their nodes.
 pub(crate) async fn note_failures(
     connection: &mut AnyConnection,
     attempts: &[AttemptRecord],
@@ -117,7 +106,7 @@ pub(crate) async fn note_failures(
     Ok(())
 }
 
-/// Forgets the nodes of a cluster that is taken away.
+/// Deletes the nodes of a removed cluster.
 pub(crate) async fn forget(connection: &mut AnyConnection, cluster: &str) -> Result<(), StoreError> {
     for sql in [
         "DELETE FROM nodes_aside WHERE cluster = $1",

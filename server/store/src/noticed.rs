@@ -1,4 +1,4 @@
-//! What a person should look at of the runs that act for them: what hangs now, and what was sized anew.
+//! Runs that need a user's attention: hanging attempts, and adjusted resources.
 
 use cubeloom_domain::hang::Hang;
 use cubeloom_domain::sizing::SizeChange;
@@ -12,38 +12,29 @@ use crate::error::StoreError;
 use crate::sizing::change_from;
 use crate::values::Columns;
 
-/// Whom a run acts for.
+/// The user that a run runs as.
 const ACTS_FOR: &str = "COALESCE(r.acting_user, r.user_name) =";
 
-/// Something that its person should look at.
+/// An item that needs its user's attention.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Noticed<T> {
-    /// The project of its run.
     pub project: String,
-    /// The pipeline of its run.
     pub pipeline: String,
-    /// Run.
     pub run: RunId,
-    /// Task.
     pub task: String,
-    /// What it is.
     pub what: T,
 }
 
-/// An instance of a task that hangs.
+/// A hanging instance of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hanging {
-    /// Which of the task's instances it is.
+    /// The index of the instance.
     pub instance: InstanceIx,
-    /// What hangs.
     pub hang: Hang,
 }
 
 impl Store {
-    /// What hangs now of the runs that act for somebody, of all projects or of these; the newest attempt first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The hanging attempts of runs that run as a user, in all projects or in these; newest attempt first.
     pub async fn hanging(
         &self,
         user: &str,
@@ -52,7 +43,7 @@ impl Store {
     ) -> Result<Vec<Noticed<Hanging>>, StoreError> {
         let mut wanted = of_person("attempt", user, projects)?;
         wanted.fixed("r.live = 1 AND a.live = 1 AND a.hang_json IS NOT NULL");
-        // One that went on by itself has the moment at which it did.
+        // A hang that resolved has an end time.
         wanted.fixed("a.hang_json NOT LIKE '%\"over\":%'");
         let (wanted, limit, values) = wanted.limited(limit)?;
         let sql = format!(
@@ -63,11 +54,8 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, |row| noticed("attempt", row, hanging_from)).await
     }
 
-    /// What was sized anew since `since`, first for an attempt of a run that acts for somebody, of all projects or of these; the
-    /// newest change first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The resource adjustments since `since` whose first attempt belongs to a run that runs as a user, in
+    /// all projects or in these; newest first.
     pub async fn sized_anew(
         &self,
         user: &str,
@@ -88,7 +76,7 @@ impl Store {
     }
 }
 
-/// Of the runs that act for somebody, of all projects or of these.
+/// Selects runs that run as a user, in all projects or in these.
 fn of_person(what: &'static str, user: &str, projects: Option<&[String]>) -> Result<Conditions, StoreError> {
     let mut wanted = Conditions::new(what);
     wanted.text(ACTS_FOR, Some(user))?;

@@ -18,21 +18,20 @@ use crate::{Inner, Store, checkpoint, listen, reserve, schema};
 /// Connections that read from SQLite; each is a thread.
 const SQLITE_READERS: u32 = 3;
 
-/// How the database is opened.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// `sqlite:/path/of/the/file` or `postgres://user:password@host/database`.
     pub url: String,
     /// How long a statement waits for a database that another program has locked.
     pub busy_timeout: Duration,
-    /// The most connections to PostgreSQL.
+    /// Maximum number of connections to PostgreSQL.
     pub connections: u32,
-    /// Whether people are mailed about their own runs: where the server sends e-mail.
+    /// Whether users get mail about their own runs: true if the server sends e-mail.
     pub mails: bool,
 }
 
 impl Options {
-    /// The usual settings for an address.
+    /// The default options for a URL.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self { url: url.into(), busy_timeout: Duration::from_secs(5), connections: 10, mails: false }
@@ -40,14 +39,14 @@ impl Options {
 }
 
 impl Store {
-    /// Opens the database, creates the file of a SQLite database, and brings the schema up to date.
+    /// Opens the database, creates the file of a SQLite database, and migrates the schema.
     ///
     /// # Errors
-    /// When it cannot be reached, written or understood; the sentence says what to do.
+    /// If it is unreachable, read-only or of an unknown version; the message says what to do.
     pub async fn open(options: &Options) -> Result<Self, StoreError> {
         install_default_drivers();
         match Self::open_once(options).await {
-            // A server that was ended by a full disk starts on its reserve.
+            // A server that a full disk ended starts on its reserve.
             Err(StoreError::DiskFull(_)) if given_up(&options.url) => Self::open_once(options).await,
             other => other,
         }
@@ -59,13 +58,13 @@ impl Store {
             Some(Backend::Postgres) => open_postgres(options).await?,
             None => return Err(StoreError::BadUrl { url: shown(&options.url) }),
         };
-        // Better now than when the first run is half under way.
+        // Better to fail now than during the first run.
         store.check().await?;
         Ok(store)
     }
 }
 
-/// Whether the database had a reserve, which is given up.
+/// Whether the database had a reserve, which is now released.
 fn given_up(url: &str) -> bool {
     Backend::of(url) == Some(Backend::Sqlite) && reserve::remove(Path::new(SqliteFile::of(url).path))
 }
@@ -172,14 +171,14 @@ async fn open_postgres(options: &Options) -> Result<Store, StoreError> {
 
 fn connect_options(url: &str) -> Result<AnyConnectOptions, StoreError> {
     match AnyConnectOptions::from_str(url) {
-        // A test reads the log to learn of every statement.
+        // A test reads the log of every statement.
         Ok(connect) if cfg!(test) => Ok(connect),
         Ok(connect) => Ok(connect.disable_statement_logging()),
         Err(_) => Err(StoreError::BadUrl { url: shown(url) }),
     }
 }
 
-/// The address without the password.
+/// The URL without the password.
 fn shown(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.into() };
     match rest.rsplit_once('@') {
@@ -191,7 +190,7 @@ fn shown(url: &str) -> String {
     }
 }
 
-/// A SQLite file's address, taken apart.
+/// The parsed URL of a SQLite file.
 struct SqliteFile<'u> {
     path: &'u str,
     query: &'u str,
@@ -205,13 +204,13 @@ impl<'u> SqliteFile<'u> {
         Self { path, query }
     }
 
-    /// The address for the driver, which decodes it: a path may hold any character but `?`.
+    /// The URL for the driver, which decodes it: a path may contain any character but `?`.
     fn url(&self) -> String {
         let path = self.path.replace('%', "%25").replace('#', "%23");
         format!("sqlite:{path}?{}", self.query)
     }
 
-    /// Why the file could not be opened, in words: SQLite itself says only that it could not.
+    /// The reason why the file could not be opened: SQLite itself reports none.
     fn refused(&self, source: sqlx::Error) -> StoreError {
         let path = Path::new(self.path);
         let folder = path.parent().unwrap_or(path);

@@ -1,4 +1,4 @@
-//! Pipelines in lists, each with its newest version, and their last runs.
+//! Lists of pipelines, each with its newest version, and their last runs.
 
 use std::collections::BTreeMap;
 
@@ -14,32 +14,29 @@ use crate::error::StoreError;
 use crate::rows::{self, RUN_COLUMNS};
 use crate::values::{Columns, Values};
 
-/// Which pipelines are wanted. Deleted ones never are.
+/// Selects pipelines. Deleted ones are never included.
 #[derive(Clone, Debug, Default)]
 pub struct PipelineFilter {
-    /// Only those of these projects; all when there is none.
+    /// Only pipelines of these projects; `None` for all.
     pub projects: Option<Vec<String>>,
     /// Only pipelines whose name, description or labels contain this text, ignoring case.
     pub text: Option<String>,
-    /// Only those with this label.
+    /// Only pipelines with this label.
     pub label: Option<(String, String)>,
-    /// By what they are sorted, and from where on.
+    /// The sort key, and the start of the page.
     pub order: PipelineOrder,
-    /// The last one first.
     pub descending: bool,
-    /// At most this many.
     pub limit: Option<usize>,
 }
 
-/// By what a list of pipelines is sorted. Each has the place of the last pipeline of the page before: what it is sorted by,
-/// its name, its project.
+/// The sort key of a list of pipelines. Each has the position of the previous page's last pipeline: its sort
+/// value, its name, its project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PipelineOrder {
-    /// By name.
     Name(Option<(String, String)>),
-    /// By when the newest version was stored.
+    /// By the time of the newest version.
     Changed(Option<(Timestamp, String, String)>),
-    /// By the newest run's id; those that never ran, whose is empty, come before all others.
+    /// By the newest run's id; pipelines without runs have an empty one and come first.
     LastRun(Option<(String, String, String)>),
 }
 
@@ -73,48 +70,40 @@ impl PipelineOrder {
     }
 }
 
-/// The id of a pipeline's newest run, which the index of runs by pipeline ends with; empty where there is none.
+/// The id of a pipeline's newest run, from the end of the index of runs by pipeline; empty without runs.
 const LAST_RUN: &str =
     "COALESCE((SELECT MAX(r.id) FROM runs r WHERE r.project = p.project AND r.pipeline = p.name), '')";
 
-/// A pipeline in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineSummary {
-    /// Project.
     pub project: String,
-    /// Name.
     pub name: String,
     /// Newest version, starting at 1.
     pub version: u32,
-    /// Description.
     pub description: String,
-    /// Labels.
     pub labels: JsonMap,
-    /// What the author said of the newest version.
+    /// The author's message for the newest version.
     pub message: String,
-    /// Who stored that.
+    /// The author of the newest version.
     pub user: String,
-    /// When that was stored.
+    /// The time of the newest version.
     pub created_at: Timestamp,
-    /// The newest run's id, empty where there is none; known in a list that is sorted by it.
+    /// The newest run's id, empty without runs; known only in a list sorted by it.
     pub last_run: Option<String>,
 }
 
-/// Pipelines of one statement of [`Store::last_runs`]; SQLite takes 500 parts.
+/// Pipelines per statement of [`Store::last_runs`]; SQLite accepts 500 parts.
 const AT_ONCE: usize = 64;
 
 impl Store {
-    /// Pipelines, by name and project unless asked for otherwise.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Pipelines, by name and project unless requested otherwise.
     pub async fn pipelines(&self, filter: &PipelineFilter) -> Result<Vec<PipelineSummary>, StoreError> {
         let mut wanted = Conditions::new("pipeline");
         wanted.fixed("p.deleted = 0");
         wanted.one_of("p.project", filter.projects.as_deref())?;
         wanted.contains(&["p.search_text"], filter.text.as_deref())?;
         if let Some(label) = &filter.label {
-            // Both databases know `REPLACE`, and with it whether a text is in another, in this very case.
+            // Both databases have `REPLACE`, which gives a case-sensitive substring test.
             wanted.with_text("REPLACE(p.labels_json, {}, '') <> p.labels_json", &member(label))?;
         }
         let order = Order { columns: filter.order.columns(), descending: filter.descending };
@@ -134,10 +123,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, summary).await
     }
 
-    /// The newest `each` runs of each of these pipelines that has any, the newest first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The newest `each` runs of each of these pipelines that has runs, newest first.
     pub async fn last_runs(
         &self,
         project: &str,
@@ -169,7 +155,7 @@ impl Store {
     }
 }
 
-/// A label as it stands in the document of all labels.
+/// A label in the form of the JSON of all labels.
 fn member((label, value): &(String, String)) -> String {
     format!("{}:{}", Value::from(label.as_str()), Value::from(value.as_str()))
 }

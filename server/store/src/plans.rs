@@ -1,4 +1,5 @@
-//! Plans, stored in parts: one of 100,000 tasks is tens of megabytes of text, and never held whole.
+//! Plans, stored in parts: a plan of 100,000 tasks is tens of megabytes of text, and never in memory as a
+//! whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,14 +13,12 @@ use crate::Store;
 use crate::error::StoreError;
 use crate::values::{Columns, Values};
 
-/// Tasks a part. Stored plans are read with it: it never changes.
+/// Tasks per part. Reads of stored plans depend on it: it must never change.
 const TASKS: usize = 500;
 
 impl Store {
-    /// A run's plan.
-    ///
     /// # Errors
-    /// When the database refuses, or the plan was written by a program that knows more.
+    /// If a newer program version wrote the plan.
     pub async fn plan(&self, id: &RunId) -> Result<Option<RunPlan>, StoreError> {
         let mut connection = self.inner.pool.acquire().await?;
         let mut rows = sqlx::query("SELECT part_json FROM plans WHERE run_id = $1 ORDER BY part")
@@ -36,25 +35,25 @@ impl Store {
     /// A run's plan without its tasks.
     ///
     /// # Errors
-    /// When the database refuses, or the plan was written by a program that knows more.
+    /// If a newer program version wrote the plan.
     pub async fn plan_head(&self, id: &RunId) -> Result<Option<RunPlan>, StoreError> {
         let sql = "SELECT part_json FROM plans WHERE run_id = $1 AND part = 0";
         let read = |row: &AnyRow| Columns::of("plan", row).json::<RunPlan>();
         self.one(sql, Values::texts("plan", &[id.as_str()])?, read).await
     }
 
-    /// One task of a run's plan, without reading all of it.
+    /// One task of a run's plan, without reading the whole plan.
     ///
     /// # Errors
-    /// When the database refuses, or the plan was written by a program that knows more.
+    /// If a newer program version wrote the plan.
     pub async fn planned_task(&self, id: &RunId, task: TaskIx) -> Result<Option<PlannedTask>, StoreError> {
         Ok(self.planned_tasks(id, &[task]).await?.remove(&task))
     }
 
-    /// Some tasks of a run's plan, of which only the parts that they stand in are read.
+    /// Several tasks of a run's plan; reads only the parts that contain them.
     ///
     /// # Errors
-    /// When the database refuses, or the plan was written by a program that knows more.
+    /// If a newer program version wrote the plan.
     pub async fn planned_tasks(
         &self,
         id: &RunId,
@@ -100,7 +99,6 @@ pub(crate) fn parts(plan: &RunPlan) -> Result<Vec<String>, StoreError> {
     std::iter::once(head).chain(tasks).collect()
 }
 
-/// Stores a plan's parts.
 pub(crate) async fn insert(
     connection: &mut AnyConnection,
     run: &RunId,

@@ -1,5 +1,5 @@
-//! What the tests of workers measured, by node group: kept when an attempt's end is written for the first time, so that nobody
-//! reads attempts to know what is normal there.
+//! Preflight results by node group. They are stored when an attempt's end is first written, so that the
+//! normal values need no reads of attempts.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,14 +16,11 @@ use crate::values::{Columns, Values};
 
 static NORMS: Learned<2> = Learned::new("preflight_norms", &["cluster", "node_group", "norm_json"]);
 
-/// Cluster and node group, which is empty for none.
+/// Cluster and node group; the group may be empty.
 type Key = [String; 2];
 
 impl Store {
-    /// What is normal on the nodes of each group.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be read.
+    /// The normal values for the nodes of each group.
     pub async fn preflight_norms(&self) -> Result<Vec<(Pool, Norm)>, StoreError> {
         let sql = "SELECT cluster, node_group, norm_json FROM preflight_norms ORDER BY cluster, node_group";
         self.all(sql, Values::new("norm", 0), |row| {
@@ -36,13 +33,13 @@ impl Store {
     }
 }
 
-/// Takes in what the workers of these attempts measured, which have ended.
+/// Adds the preflight results of these ended attempts.
 pub(crate) async fn learn(
     backend: Backend,
     connection: &mut AnyConnection,
     attempts: &[&AttemptRecord],
 ) -> Result<(), StoreError> {
-    // In order: two servers that write the same rows wait for each other, and never both.
+    // Sorted, so that two servers that write the same rows never deadlock.
     let mut new: BTreeMap<Key, Vec<&Tested>> = BTreeMap::new();
     for attempt in attempts {
         let Some(tested) = attempt.preflight.as_ref().and_then(|preflight| preflight.tested.as_ref()) else {

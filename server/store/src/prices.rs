@@ -1,4 +1,4 @@
-//! Prices of pools of machines. What was counted at another price is given the new one in the same transaction.
+//! Prices of node pools. A price change updates the cost of past usage in the same transaction.
 
 use std::collections::BTreeSet;
 
@@ -18,18 +18,11 @@ use crate::{Change, Store, audit};
 const COLUMNS: &str = "id, cluster, node_group, valid_from, cpu, memory, gpu, user_name, revision";
 
 impl Store {
-    /// All prices, by pool, the newest first: the history is among them.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// All prices, by node pool, newest first: the history is included.
     pub async fn prices(&self) -> Result<Vec<Price>, StoreError> {
         all(&mut *self.inner.pool.acquire().await?).await
     }
 
-    /// Returns a price.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn price(&self, id: &str) -> Result<Option<Price>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM prices WHERE id = $1");
         self.one(AssertSqlSafe(sql), Values::texts("price", &[id])?, read).await
@@ -38,7 +31,7 @@ impl Store {
     /// Stores a new price, at revision 1.
     ///
     /// # Errors
-    /// [`StoreError::PriceExists`]; otherwise when the database refuses.
+    /// [`StoreError::PriceExists`].
     pub async fn create_price(&self, price: &Price, audit: &AuditEntry) -> Result<(), StoreError> {
         self.transact(async |connection| {
             let before = self.before(connection, &price.cluster).await?;
@@ -59,10 +52,7 @@ impl Store {
         .await
     }
 
-    /// Changes what an hour costs by a price; its pool and its first day stay.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Changes the cost per hour; the node pool and the first day stay.
     pub async fn update_price(
         &self,
         price: &Price,
@@ -86,10 +76,7 @@ impl Store {
         .await
     }
 
-    /// Deletes a price: the one before it is valid again.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes a price: the previous one is valid again.
     pub async fn delete_price(
         &self,
         price: &Price,
@@ -110,7 +97,7 @@ impl Store {
         .await
     }
 
-    /// The prices of a cluster. Nobody counts, and nobody changes prices, until the transaction ends.
+    /// The prices of a cluster. Locks usage and prices until the transaction ends.
     async fn before(&self, connection: &mut AnyConnection, cluster: &str) -> Result<PriceList, StoreError> {
         if self.backend() == Backend::Postgres {
             sqlx::query("SELECT pg_advisory_xact_lock(4891470238)").execute(&mut *connection).await?;
@@ -118,7 +105,7 @@ impl Store {
         of_clusters(connection, &BTreeSet::from([cluster])).await
     }
 
-    /// Gives what was counted since a day the cost that it has now, where that is another than before.
+    /// Updates the cost of usage since a day, where it has changed.
     async fn recost(
         &self,
         connection: &mut AnyConnection,
@@ -144,7 +131,7 @@ impl Store {
     }
 }
 
-/// No price changes until the transaction ends; SQLite has one writer anyway.
+/// Locks all prices until the transaction ends; SQLite has a single writer anyway.
 pub(crate) async fn hold(backend: Backend, connection: &mut AnyConnection) -> Result<(), StoreError> {
     if backend == Backend::Postgres {
         sqlx::query("SELECT pg_advisory_xact_lock_shared(4891470238)").execute(connection).await?;
@@ -152,13 +139,11 @@ pub(crate) async fn hold(backend: Backend, connection: &mut AnyConnection) -> Re
     Ok(())
 }
 
-/// All prices.
 pub(crate) async fn all(connection: &mut AnyConnection) -> Result<Vec<Price>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM prices ORDER BY cluster, node_group, valid_from DESC");
     collect(connection, sqlx::query(AssertSqlSafe(sql)), read).await
 }
 
-/// The prices of these clusters.
 pub(crate) async fn of_clusters(
     connection: &mut AnyConnection,
     clusters: &BTreeSet<&str>,

@@ -35,27 +35,17 @@ impl Defined for PriorityClass {
 }
 
 impl Store {
-    /// The priority classes, by name.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// All priority classes, by name.
     pub async fn priority_classes(&self) -> Result<Vec<PriorityClass>, StoreError> {
         self.all_defined().await
     }
 
-    /// A priority class.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn priority_class(&self, name: &str) -> Result<Option<PriorityClass>, StoreError> {
         self.defined(name).await
     }
 
-    /// Creates or changes a priority class; its revision is given here. `expected` is 0 for one that must not be there yet.
-    /// Runs keep the priority that they were planned with.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Creates or changes a priority class and assigns its revision. `expected` is 0 for one that must not
+    /// exist yet. Runs keep the priority from their planning.
     pub async fn put_priority_class(
         &self,
         class: &PriorityClass,
@@ -65,10 +55,6 @@ impl Store {
         self.define(class, expected, audit).await
     }
 
-    /// Deletes a priority class.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn delete_priority_class(
         &self,
         name: &str,

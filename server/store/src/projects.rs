@@ -1,4 +1,4 @@
-//! Projects. Everything that belongs to one goes with it.
+//! Projects. Everything that belongs to a project is deleted with it.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::BoxFuture;
@@ -18,7 +18,7 @@ impl Store {
     /// Stores a new project, at revision 1.
     ///
     /// # Errors
-    /// [`StoreError::NameWasUsed`] when there was one of this name; otherwise when the database refuses.
+    /// [`StoreError::NameWasUsed`] if a project of this name existed before.
     pub async fn create_project(&self, project: &Project, audit: &AuditEntry) -> Result<Created, StoreError> {
         self.transact(async |connection| {
             if had_history(connection, &project.name).await? {
@@ -47,11 +47,8 @@ impl Store {
         .await
     }
 
-    /// Completes the project that every new database has: since when it exists, and its right-sizing mode. One that has been
-    /// completed stays as it is.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Completes the project that every new database has: its creation time, and its right-sizing mode. A
+    /// completed one stays unchanged.
     pub async fn complete_first_project(&self, now: Timestamp, sizing: SizingMode) -> Result<(), StoreError> {
         let dated = |project: Project| project.created_at.0 > 0;
         if self.project("default").await?.is_none_or(dated) {
@@ -67,20 +64,13 @@ impl Store {
         .await
     }
 
-    /// Returns a project.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn project(&self, name: &str) -> Result<Option<Project>, StoreError> {
         let sql = "SELECT name, label, description, keeping_json, places_json, sizing, sizing_chosen, created_at, revision FROM projects \
                    WHERE name = $1";
         self.one(sql, Values::texts("project", &[name])?, read).await
     }
 
-    /// All projects, or those that a person is a member of, by name.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// All projects, or those of a member, by name.
     pub async fn projects(&self, of_user: Option<&str>) -> Result<Vec<Project>, StoreError> {
         let Some(user) = of_user else {
             let sql = "SELECT name, label, description, keeping_json, places_json, sizing, sizing_chosen, created_at, revision FROM projects \
@@ -92,10 +82,7 @@ impl Store {
         self.all(sql, Values::texts("project", &[user])?, read).await
     }
 
-    /// Changes a project's label, description, what it wants kept and where its jobs may go.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Changes a project's label, description, retention and allowed clusters.
     pub async fn update_project(
         &self,
         project: &Project,
@@ -118,13 +105,12 @@ impl Store {
         .await
     }
 
-    /// Deletes a project, with its members, secrets, volumes, registries, hooks, quotas, schedules and channels for
-    /// alerts. Tokens for it alone are
-    /// revoked, and nobody is invited to it any more. Its history (runs that have ended, versions) stays.
+    /// Deletes a project, with its members, secrets, volumes, registries, hooks, quotas, schedules and alert
+    /// channels. Revokes tokens restricted to it, and its invitations. Its history (ended runs, versions)
+    /// stays.
     ///
     /// # Errors
-    /// [`StoreError::ProjectInUse`] while it has runs that have not ended, or pipelines; otherwise when the
-    /// database refuses.
+    /// [`StoreError::ProjectInUse`] while it has pipelines, or runs that have not ended.
     pub async fn delete_project(
         &self,
         name: &str,
@@ -167,7 +153,7 @@ fn text(error: StoreError) -> String {
     error.to_string()
 }
 
-/// What goes with a project, the project itself last.
+/// The rows deleted with a project, the project itself last.
 const OF_PROJECT: &[&str] = &[
     "DELETE FROM members WHERE project = $1",
     "DELETE FROM budgets WHERE project = $1",
@@ -207,8 +193,8 @@ async fn refuse_in_use(connection: &mut AnyConnection, name: &str) -> Result<(),
     }
 }
 
-/// Whether a project of this name has left something behind, or is there: its runs, versions and audit entries would
-/// be shown as those of a new one.
+/// Whether a project of this name exists or has left history behind: its runs, versions and audit entries
+/// would appear as those of a new one.
 async fn had_history(connection: &mut AnyConnection, name: &str) -> Result<bool, StoreError> {
     let sql = "SELECT 1 FROM audit WHERE project = $1 UNION ALL SELECT 1 FROM runs WHERE project = $1 \
                UNION ALL SELECT 1 FROM pipeline_versions WHERE project = $1 LIMIT 1";
@@ -216,7 +202,7 @@ async fn had_history(connection: &mut AnyConnection, name: &str) -> Result<bool,
     Ok(sqlx::query_with(sql, values.arguments).fetch_optional(connection).await?.is_some())
 }
 
-/// Whether there is such a project; there is until the transaction ends.
+/// Whether the project exists; it cannot be deleted until the transaction ends.
 pub(crate) async fn hold(
     backend: Backend,
     connection: &mut AnyConnection,
@@ -234,7 +220,7 @@ fn target<'t>(name: &'t str, expected: Option<u64>) -> Target<'t, 1> {
     Target { table: "projects", key: [("name", name)], expected }
 }
 
-/// Where a project's jobs may go; `None` where there is no such project.
+/// The allowed clusters of a project; `None` if the project does not exist.
 pub(crate) async fn places(
     connection: &mut AnyConnection,
     project: &str,

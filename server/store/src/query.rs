@@ -1,4 +1,4 @@
-//! Small helpers around queries.
+//! Query helpers.
 
 use futures::TryStreamExt;
 use sqlx::any::{AnyArguments, AnyRow};
@@ -33,7 +33,7 @@ impl Store {
     }
 }
 
-/// Runs a statement, and says how many rows it changed.
+/// Runs a statement, and returns the number of changed rows.
 pub(crate) async fn execute(
     connection: &mut AnyConnection,
     sql: impl SqlSafeStr,
@@ -42,7 +42,7 @@ pub(crate) async fn execute(
     Ok(sqlx::query_with(sql, values.arguments).execute(connection).await?.rows_affected())
 }
 
-/// The rows of a query, each turned into a record as it arrives: a driver's row is far larger than ours.
+/// The rows of a query, converted as they arrive: a driver's row is far larger than our record.
 pub(crate) async fn collect<T>(
     connection: &mut AnyConnection,
     query: Query<'_, Any, AnyArguments>,
@@ -56,13 +56,13 @@ pub(crate) async fn collect<T>(
     Ok(found)
 }
 
-/// These columns of a table that a query calls by another name.
+/// These columns of a table with an alias.
 pub(crate) fn of_table(name: &str, columns: &str) -> String {
     let columns: Vec<String> = columns.split(',').map(|column| format!("{name}.{}", column.trim())).collect();
     columns.join(", ")
 }
 
-/// `$first,$first+1,...`: places for `count` parameters.
+/// `$first,$first+1,...`: placeholders for `count` parameters.
 pub(crate) fn places(first: usize, count: usize) -> String {
     let places: Vec<String> = (first..first + count).map(|n| format!("${n}")).collect();
     places.join(",")
@@ -71,7 +71,7 @@ pub(crate) fn places(first: usize, count: usize) -> String {
 /// Lists for `IN (...)` have one of a few lengths, so that each statement is prepared once.
 const LENGTHS: [usize; 4] = [1, 8, 64, 512];
 
-/// The values in lists of a few fixed lengths; the last one is repeated to fill its list.
+/// The values in lists of a few fixed lengths; the last value fills up its list.
 pub(crate) fn lists<'v, T: ?Sized>(values: &[&'v T]) -> Vec<Vec<&'v T>> {
     let mut lists = Vec::new();
     let mut rest = values;

@@ -1,4 +1,4 @@
-//! The tree of quotas: groups and projects. A change is checked against the whole tree in its own transaction.
+//! The quota tree: groups and projects. Each change is checked against the whole tree in its own transaction.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::query::{collect, execute};
 use crate::values::{Columns, Values};
 use crate::{Store, audit, listen, projects};
 
-/// The actions of the audit log that are the history of quotas, concurrency limits and priority classes.
+/// The audit actions in the history of quotas, concurrency limits and priority classes.
 const ACTIONS: [&str; 7] = [
     "queue.set",
     "queue.delete",
@@ -27,41 +27,35 @@ const ACTIONS: [&str; 7] = [
     "priority_class.delete",
 ];
 
-/// What became of changes of the tree.
+/// The outcome of changes to the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TreeChange {
-    /// They are made; the revision of each queue.
+    /// Done; the revision of each queue.
     Done(Vec<u64>),
-    /// Nothing is changed: somebody else has changed a queue.
+    /// No change: another user has changed a queue.
     Stale {
-        /// The position of the change.
+        /// The index of the change.
         at: usize,
-        /// The queue's present revision.
+        /// The queue's current revision.
         present: u64,
     },
-    /// Nothing is changed: there is no such queue; the position of the change.
+    /// No change: the queue does not exist; the index of the change.
     Missing(usize),
 }
 
-/// Every queue: what was said, and the projects of which nothing was.
+/// Every queue: the stored ones, and projects without quotas.
 const ALL: &str = "SELECT kind, name, parent, quotas_json, revision FROM queues \
      UNION ALL SELECT 'project', p.name, NULL, '[]', 0 FROM projects p \
      WHERE NOT EXISTS (SELECT 1 FROM queues q WHERE q.kind = 'project' AND q.name = p.name)";
 
 impl Store {
-    /// The tree: all groups and all projects, each once, in the order of kind and name.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The tree: all groups and all projects, by kind and name.
     pub async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
         tree(&mut *self.inner.pool.acquire().await?).await
     }
 
-    /// Makes changes, each of another queue: all of them, or none. `check` sees the tree as it is and as it would be, which
-    /// nobody else can change meanwhile; what it refuses is not stored.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Applies changes of different queues: all of them, or none. `check` gets the tree before and after,
+    /// which is locked meanwhile; if it refuses, the tree stays unchanged.
     pub async fn change_queues<E>(
         &self,
         changes: &[QueueChange],
@@ -97,17 +91,14 @@ impl Store {
             })
             .await?;
         if matches!(made, Ok(TreeChange::Done(_))) {
-            // What waits may start now.
+            // Pending tasks may start now.
             self.wake();
         }
         Ok(made)
     }
 
-    /// The changes of the tree and of named limits, newest first; or those of one of them, by its name in the subject of
-    /// audit entries, where a change of several has all their names, with blanks between.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The changes of the tree and of named limits, newest first, optionally of one name only. The subject of
+    /// an audit entry has the names of all queues in a change, separated by spaces.
     pub async fn queue_history(
         &self,
         subject: Option<&str>,
@@ -126,7 +117,7 @@ impl Store {
     }
 }
 
-/// Nobody else changes the tree until the transaction ends.
+/// Locks the tree until the transaction ends.
 async fn hold(backend: Backend, connection: &mut AnyConnection) -> Result<(), StoreError> {
     let sql = backend.pick(
         "SELECT value FROM counters WHERE name = 'queues'",
@@ -136,7 +127,7 @@ async fn hold(backend: Backend, connection: &mut AnyConnection) -> Result<(), St
     Ok(())
 }
 
-/// Whether there is what is to be changed; a project is there until the transaction ends.
+/// Whether the target of a change exists; a project cannot be deleted until the transaction ends.
 async fn exists(
     backend: Backend,
     connection: &mut AnyConnection,
@@ -177,7 +168,7 @@ async fn tree(connection: &mut AnyConnection) -> Result<Vec<QueueRecord>, StoreE
     Ok(found)
 }
 
-/// Quotas as they are stored.
+/// The stored form of quotas.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 struct Quotas(#[serde(with = "by_pool")] BTreeMap<Pool, Quota>);

@@ -13,7 +13,7 @@ impl Store {
     /// Stores a new registry, at revision 1.
     ///
     /// # Errors
-    /// [`StoreError::OwnerGone`] when there is no such project; otherwise when the database refuses.
+    /// [`StoreError::OwnerGone`] if the project does not exist.
     pub async fn create_registry(
         &self,
         registry: &Registry,
@@ -26,20 +26,12 @@ impl Store {
         self.create_named(sql, values, audit).await
     }
 
-    /// A registry.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn registry(&self, project: &str, name: &str) -> Result<Option<Registry>, StoreError> {
         let sql = "SELECT project, name, host, user_name, secret, created_at, revision FROM registries \
                    WHERE project = $1 AND name = $2";
         self.one(sql, Values::texts("registry", &[project, name])?, read).await
     }
 
-    /// The registries of a project, by name.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn registries(&self, project: &str) -> Result<Vec<Registry>, StoreError> {
         let sql = "SELECT project, name, host, user_name, secret, created_at, revision FROM registries \
                    WHERE project = $1 ORDER BY name";
@@ -47,9 +39,6 @@ impl Store {
     }
 
     /// Updates the host, account and secret of a registry.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn update_registry(
         &self,
         registry: &Registry,
@@ -62,10 +51,6 @@ impl Store {
         self.change_named(target, sql, fields(registry)?, audit).await
     }
 
-    /// Deletes a registry.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn delete_registry(
         &self,
         project: &str,
@@ -77,7 +62,7 @@ impl Store {
     }
 }
 
-/// What an insertion and a change both write.
+/// The values written by both an insert and an update.
 fn fields(registry: &Registry) -> Result<Values, StoreError> {
     let texts = [&registry.project, &registry.name, &registry.host, &registry.user].map(String::as_str);
     let mut values = Values::texts("registry", &texts)?;

@@ -1,5 +1,5 @@
-//! Room that is kept beside a SQLite database: given up when a write finds the disk full, so that what goes on can be stored,
-//! and made again when there is room.
+//! Reserved disk space next to a SQLite database. It is released when a write finds the disk full, so that
+//! active runs can be stored, and reallocated when there is space.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -19,35 +19,34 @@ use tokio::time::sleep;
 use crate::Store;
 use crate::error::StoreError;
 
-/// How long it takes until it is looked whether there is room again.
+/// The interval between checks for free space.
 const AGAIN: Duration = Duration::from_secs(1);
-/// What is written at a time where the file system cannot allocate, in bytes.
+/// The size of a write in bytes, if the file system cannot allocate.
 const PIECE: usize = 1 << 20;
 
-/// How the reserve is.
+/// The state of the reserve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReserveState {
-    /// The database has none: by the settings, or as it is PostgreSQL.
+    /// The database has none: because of the settings, or because it is PostgreSQL.
     None,
-    /// It is there.
+    /// It is allocated.
     Kept,
-    /// It was given up, or could not be made yet: the disk has too little room.
+    /// It was released, or could not be allocated yet: the disk has too little space.
     Missing,
 }
 
-/// The reserve of one database.
 pub(crate) struct Reserve {
     path: PathBuf,
     bytes: u64,
-    /// How much of the disk is kept free, where that is set.
+    /// The disk space to keep free, if set.
     free: Option<u64>,
     kept: AtomicBool,
     wanted: Arc<Notify>,
 }
 
 impl Store {
-    /// Keeps so many bytes in reserve from now on, beside a SQLite database; 0 are none. `free` is how much of its disk is kept
-    /// free beside it, where that is set. Where there is no room for it, it is made later.
+    /// Reserves so many bytes next to a SQLite database; 0 disables it. `free` is the disk space to keep free
+    /// besides it, if set. Without enough space the reserve is allocated later.
     pub fn keep_reserve(&self, bytes: u64, free: Option<u64>) {
         let Some(file) = self.inner.file.as_deref().filter(|_| bytes > 0) else { return };
         let (kept, wanted) = (AtomicBool::new(false), Arc::new(Notify::new()));
@@ -58,7 +57,6 @@ impl Store {
         }
     }
 
-    /// How the reserve is.
     #[must_use]
     pub fn reserve(&self) -> ReserveState {
         match self.inner.reserve.get() {
@@ -68,8 +66,8 @@ impl Store {
         }
     }
 
-    /// Passes a result on. Where the disk was full, the reserve is given up: the next try has room. Where a connection was
-    /// broken, the others are tried before they are used.
+    /// Passes a result on. After a full disk, releases the reserve, so that the next attempt has space. After
+    /// a broken connection, the others are tested before use.
     pub(crate) fn noticed<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(error) = &result {
             self.inner.breaks.look_at(error);
@@ -81,7 +79,7 @@ impl Store {
     }
 }
 
-/// Makes it whenever it is missing and there is room, for as long as the store is in use.
+/// Reallocates it whenever it is missing and there is space, as long as the store is in use.
 async fn look_after(reserve: Weak<Reserve>, wanted: Arc<Notify>) {
     let mut failed = false;
     while let Some(reserve) = reserve.upgrade() {
@@ -103,7 +101,8 @@ async fn look_after(reserve: Weak<Reserve>, wanted: Arc<Notify>) {
 }
 
 impl Reserve {
-    /// Whether it is there now. It is made where the disk has room for it, for as much again, and for what is kept free.
+    /// Whether it is allocated. It needs space for itself, for the same amount again, and for the space to
+    /// keep free.
     fn make(&self) -> io::Result<bool> {
         if self.kept.load(Ordering::Relaxed) {
             return Ok(true);
@@ -145,19 +144,19 @@ impl Drop for Reserve {
     }
 }
 
-/// Where the reserve of a database lies.
+/// The path of a database's reserve.
 fn beside(file: &Path) -> PathBuf {
     let mut name = OsString::from(file);
     name.push("-reserve");
     name.into()
 }
 
-/// Removes the reserve of a database that is not open. Whether there was one.
+/// Removes the reserve of a database that is not open; returns whether there was one.
 pub(crate) fn remove(file: &Path) -> bool {
     fs::remove_file(beside(file)).is_ok()
 }
 
-/// Makes a file of so many bytes that are its own on the disk.
+/// Creates a file with this many allocated bytes.
 fn allocate(path: &Path, bytes: u64) -> io::Result<()> {
     let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(CWD, path, flags, Mode::from_raw_mode(0o600))?);
@@ -170,7 +169,7 @@ fn allocate(path: &Path, bytes: u64) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes what no file system makes less of.
+/// Writes incompressible data.
 fn write(file: &mut File, bytes: u64) -> io::Result<()> {
     let mut noise: u64 = 1;
     let mut piece = vec![0; PIECE];

@@ -1,4 +1,4 @@
-//! Changes that two people may make at once: whoever saw an older revision is told, and changes nothing.
+//! Optimistic locking: a change based on an older revision is rejected.
 
 use sqlx::{AnyConnection, AssertSqlSafe};
 
@@ -6,45 +6,44 @@ use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::values::{Columns, Values};
 
-/// What came of a change.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It was made; this is the revision now.
+    /// Done; the new revision.
     Done(u64),
-    /// Somebody else had changed it; this is its revision. Nothing was done.
+    /// Rejected: another user has changed it; its current revision.
     Stale(u64),
-    /// There is no such thing. Nothing was done.
+    /// It does not exist.
     Missing,
 }
 
-/// Whether something that has a name was created.
+/// Whether a named row was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Created {
-    /// It was.
     Yes,
-    /// One of this name was there; nothing was done.
+    /// The name exists; nothing was done.
     Exists,
 }
 
 impl Created {
-    /// By the rows that `INSERT ... ON CONFLICT DO NOTHING` wrote.
+    /// From the number of rows that `INSERT ... ON CONFLICT DO NOTHING` wrote.
     pub(crate) fn of(rows: u64) -> Self {
         if rows == 0 { Self::Exists } else { Self::Yes }
     }
 }
 
-/// A row that is to be changed.
+/// The row to change.
 pub(crate) struct Target<'t, const KEYS: usize> {
     /// Its table, which has a column `revision`.
     pub table: &'static str,
     /// Its key: columns and values.
     pub key: [(&'static str, &'t str); KEYS],
-    /// The revision that the change was made from; none for any.
+    /// The revision that the change is based on; `None` for any.
     pub expected: Option<u64>,
 }
 
 impl<const KEYS: usize> Target<'_, KEYS> {
-    /// What follows `WHERE` for the row, and its values.
+    /// The text after `WHERE` for the row, and its values.
     pub(crate) fn conditions(&self) -> Result<(String, Values), StoreError> {
         let mut values = Values::new(self.table, KEYS);
         let mut conditions = Vec::new();
@@ -55,8 +54,8 @@ impl<const KEYS: usize> Target<'_, KEYS> {
         Ok((conditions.join(" AND "), values))
     }
 
-    /// Holds the row until the transaction ends, and compares revisions. `Done` carries the revision that the
-    /// change leads to; the caller writes it.
+    /// Locks the row until the transaction ends, and compares revisions. `Done` has the new revision, which
+    /// the caller writes.
     pub(crate) async fn take(
         &self,
         backend: Backend,

@@ -1,4 +1,4 @@
-//! The records that the engine writes, as rows of their tables and back.
+//! Conversion between the engine's records and rows of their tables.
 
 use cubeloom_domain::accounting::Account;
 use cubeloom_domain::hang::WorkerStack;
@@ -40,7 +40,7 @@ pub(crate) static RUNS: Upsert = Upsert::new(
     1,
 );
 
-/// Stores a run that must not be there.
+/// Stores a new run.
 pub(crate) async fn insert_run(connection: &mut AnyConnection, run: &RunRecord) -> Result<(), StoreError> {
     let mut values = Values::new("run", 18);
     run.bind(&mut values)?;
@@ -180,7 +180,7 @@ pub(crate) fn instance(row: &AnyRow) -> Result<InstanceRecord, StoreError> {
     instance_from(&mut Columns::of("instance", row))
 }
 
-/// An instance, from the next columns of a row, which are [`INSTANCE_COLUMNS`].
+/// An instance from a row's next columns, which are [`INSTANCE_COLUMNS`].
 pub(crate) fn instance_from(columns: &mut Columns<'_>) -> Result<InstanceRecord, StoreError> {
     Ok(InstanceRecord {
         run: columns.parsed()?,
@@ -232,11 +232,11 @@ const ATTEMPT: &[&str] = &[
 
 pub(crate) static ATTEMPTS: Upsert = Upsert::new("attempts", ATTEMPT, 4).adding(1);
 
-/// The same for attempts that have ended: of each is told how often that was written.
+/// The same for ended attempts; also returns how often each end was written.
 pub(crate) static ENDED: Upsert =
     Upsert::new("attempts", ATTEMPT, 4).adding(1).returning("run_id, task, instance, n, counted");
 
-/// The columns of [`attempt`]: all but what workers were at when it hung, which may be megabytes.
+/// The columns of [`attempt`]: all but the stacks of hung workers, which may be megabytes.
 pub(crate) const ATTEMPT_COLUMNS: &str = "run_id, task, instance, n, task_name, state_json, created_at, \
      cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory, used_card_us, \
      cluster, node_group, cards_json, user_name, template, card_parts, limits_json, earlier_json, sizing_json, \
@@ -293,7 +293,7 @@ pub(crate) fn attempt(row: &AnyRow) -> Result<AttemptRecord, StoreError> {
     attempt_from(&mut Columns::of("attempt", row))
 }
 
-/// An attempt, from the next columns of a row, which are [`ATTEMPT_COLUMNS`].
+/// An attempt from a row's next columns, which are [`ATTEMPT_COLUMNS`].
 pub(crate) fn attempt_from(columns: &mut Columns<'_>) -> Result<AttemptRecord, StoreError> {
     let (run, task) = (columns.parsed()?, TaskIx(columns.int()?));
     let (instance, n) = (columns.int()?, columns.int()?);
@@ -310,7 +310,7 @@ pub(crate) fn attempt_from(columns: &mut Columns<'_>) -> Result<AttemptRecord, S
             peak_memory: Bytes(columns.int()?),
             kernel_peak_memory: columns.maybe_int()?.map(Bytes),
             card_us: columns.maybe_int()?,
-            // The rest is kept by role, with what the workers got.
+            // The rest is stored by role, with the workers' resources.
             ..UsageSummary::default()
         },
         pool: Pool { cluster: columns.text()?.into(), node_group: columns.maybe_text()? },

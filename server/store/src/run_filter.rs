@@ -1,4 +1,4 @@
-//! Which runs a list shows.
+//! Filters of run lists.
 
 use std::collections::BTreeSet;
 
@@ -14,18 +14,18 @@ use crate::error::StoreError;
 use crate::rows::{self, RUN_COLUMNS};
 use crate::values::{Columns, Values};
 
-/// Which runs are wanted; the default is all of them, the newest first.
+/// Selects runs; the default is all of them, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct RunFilter {
-    /// Only those of these projects; all when there is none.
+    /// Only runs of these projects; `None` for all.
     pub projects: Option<Vec<String>>,
     /// Only runs of this pipeline.
     pub pipeline: Option<String>,
-    /// Only those of this version of it.
+    /// Only runs of this version of it.
     pub version: Option<u32>,
-    /// Only those in one of these states; empty for any.
+    /// Only runs in one of these states; empty for any.
     pub states: Vec<RunState>,
-    /// Only those that this person asked for, by name.
+    /// Only runs requested by this user, by name.
     pub user: Option<String>,
     /// Only runs whose pipeline name or run ID contains this text.
     pub text: Option<String>,
@@ -33,39 +33,34 @@ pub struct RunFilter {
     pub since: Option<Timestamp>,
     /// Only runs requested before this time.
     pub until: Option<Timestamp>,
-    /// Only those older than this one.
+    /// Only runs older than this one.
     pub before: Option<RunId>,
-    /// Only those newer than this one.
+    /// Only runs newer than this one.
     pub after: Option<RunId>,
-    /// Only those that no task of another run has started.
+    /// Only runs that no task of another run has started.
     pub top: bool,
-    /// Only those that tasks of this run have started.
+    /// Only runs that tasks of this run have started.
     pub of: Option<RunId>,
-    /// The oldest first.
     pub oldest_first: bool,
-    /// At most this many.
     pub limit: Option<usize>,
 }
 
-/// A run, and all of it that may change: who has read the rest once need not read it again while this is the same.
+/// A run with all its mutable fields: as long as this is equal, the rest need not be read again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunMark {
-    /// Run.
     pub id: RunId,
-    /// State.
     pub state: RunState,
-    /// End time.
     pub ended_at: Option<Timestamp>,
-    /// When it began, who acts for it and its message, as the database has them.
+    /// Its start time, effective user and message, as stored.
     rest: String,
 }
 
-/// Stand between what is put together, and in no text that people write.
+/// Separators, which occur in no text that users write.
 const FIELD: char = '\u{1f}';
 const RUN: char = '\u{1e}';
 
 impl RunMark {
-    /// From the run's id, state, end and the rest.
+    /// From the run's id, state, end time and the rest.
     fn read(text: &str) -> Result<Self, StoreError> {
         let unreadable = || StoreError::Unreadable { what: "run", reason: format!("`{text}` is no mark") };
         let mut fields = text.splitn(4, FIELD);
@@ -80,37 +75,31 @@ impl RunMark {
         Ok(Self { id, state, ended_at, rest: field()?.into() })
     }
 
-    /// Whether this was the run's state when it was read.
+    /// Whether this matches the run's current state.
     #[must_use]
     pub fn is_of(&self, run: &RunRecord) -> bool {
         (&self.id, self.state, self.ended_at) == (&run.id, run.state, run.ended_at)
     }
 }
 
-/// Up to this many projects are asked for one by one; of more, some have run lately.
+/// Up to this many projects are queried separately; among more, some have run recently.
 const APART: usize = 64;
 
-/// Runs that are asked for by id at once.
+/// Maximum number of run ids per query.
 const AT_ONCE: usize = 100;
 
-/// The most runs that are counted: beyond it, nobody reads the number.
+/// Maximum count of runs: a larger number is of no use.
 const COUNTED: usize = 10_000;
 
 impl Store {
-    /// Runs, newest first unless asked for otherwise.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Runs, newest first unless requested otherwise.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRecord>, StoreError> {
         let (sql, values) = select(filter, RUN_COLUMNS)?;
         self.all(AssertSqlSafe(sql), values, rows::run).await
     }
 
-    /// Which runs these are, in the same order, and whether what somebody has of them still holds. They come in one row:
-    /// the driver hands each row from thread to thread, which takes longer than to read it.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The marks of these runs, in the same order, to validate cached runs. They arrive in one row, because
+    /// the driver moves each row between threads, which takes longer than to parse it.
     pub async fn run_marks(&self, filter: &RunFilter) -> Result<Vec<RunMark>, StoreError> {
         let (rows, values) = select(filter, "id, state, started_at, ended_at, acting_user, message")?;
         let time = |column: &str| format!("COALESCE(CAST({column} AS TEXT), '')");
@@ -125,15 +114,12 @@ impl Store {
             return Ok(Vec::new());
         };
         let mut marks = text.split(RUN).map(RunMark::read).collect::<Result<Vec<_>, _>>()?;
-        // Nobody promises the order of what was put together.
+        // The order of an aggregate is unspecified.
         marks.sort_by(|a, b| if filter.oldest_first { a.id.cmp(&b.id) } else { b.id.cmp(&a.id) });
         Ok(marks)
     }
 
-    /// The runs with these ids, in no order; those that are gone are left out.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The runs with these ids, unordered; missing ones are omitted.
     pub async fn runs_by_id(&self, ids: &[&RunId]) -> Result<Vec<RunRecord>, StoreError> {
         let mut found = Vec::with_capacity(ids.len());
         for ids in ids.chunks(AT_ONCE) {
@@ -147,10 +133,7 @@ impl Store {
         Ok(found)
     }
 
-    /// How many runs there are; 10,000 stands for that many or more.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The number of runs; 10,000 means that many or more.
     pub async fn count_runs(&self, filter: &RunFilter) -> Result<u64, StoreError> {
         let limit = filter.limit.unwrap_or(COUNTED).min(COUNTED);
         let (wanted, limit, values) = conditions(filter)?.limited(limit)?;
@@ -161,7 +144,7 @@ impl Store {
     }
 }
 
-/// The statement for these columns of the runs that a filter chooses.
+/// The statement for these columns of the selected runs.
 fn select(filter: &RunFilter, columns: &str) -> Result<(String, Values), StoreError> {
     let limit = filter.limit.unwrap_or(usize::MAX);
     let order = if filter.oldest_first { "" } else { "DESC" };
@@ -173,7 +156,7 @@ fn select(filter: &RunFilter, columns: &str) -> Result<(String, Values), StoreEr
     Ok((format!("SELECT {columns} FROM runs WHERE {wanted} ORDER BY id {order} LIMIT {limit}"), values))
 }
 
-/// Runs of several projects. Each project's index gives its own in order; asked for all at once, a database would sort
+/// Runs of several projects. Each project's index yields its runs in order; a single query would sort
 /// everything that they ever ran.
 fn of_each(
     projects: &BTreeSet<&str>,
@@ -205,7 +188,7 @@ fn conditions(filter: &RunFilter) -> Result<Conditions, StoreError> {
     wanted.int("version =", filter.version.map(i64::from))?;
     if !filter.states.is_empty() {
         if filter.states.iter().all(|state| !state.is_final()) {
-            // The index of live runs is short, whatever has ended.
+            // The index of live runs is short, however many have ended.
             wanted.fixed("live = 1");
         }
         let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
@@ -218,7 +201,7 @@ fn conditions(filter: &RunFilter) -> Result<Conditions, StoreError> {
     if filter.top {
         wanted.fixed("parent IS NULL");
     }
-    // What a run starts is younger than itself.
+    // A run's child is younger than the run.
     wanted.text("id >", filter.of.as_ref().map(RunId::as_str))?;
     wanted.begins("parent", filter.of.as_ref().map(|run| format!("{run}.")).as_deref())?;
     wanted.text("id <", filter.before.as_ref().map(RunId::as_str))?;

@@ -1,4 +1,4 @@
-//! Creating runs and looking at them.
+//! Creates and reads runs.
 
 use cubeloom_domain::failpoint;
 use cubeloom_domain::identity::AuditEntry;
@@ -18,34 +18,29 @@ use crate::rows::{
 use crate::values::{Columns, Values};
 use crate::{Store, audit, budgets, code, firings, listen, plans, projects};
 
-/// The most ids that [`Store::find_run`] returns: more than one is a question to the person anyway.
+/// Maximum number of ids from [`Store::find_run`]: more than one is ambiguous anyway.
 const MATCHES: i64 = 20;
 
-/// What came of deleting a run.
+/// The outcome of deleting a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deleted {
-    /// It is gone.
     Done,
-    /// It has not ended, or somebody wants it to go on; nothing was done.
+    /// It has not ended, or it is requested to resume; nothing was done.
     Live,
-    /// There is no such run.
     Missing,
 }
 
-/// A run that is to be stored.
+/// A run to store.
 struct Begun<'r> {
     record: &'r RunRecord,
     plan: &'r RunPlan,
     taken: &'r TakenOver,
-    /// The date that it is the run of.
+    /// The scheduled date of the run.
     date: Option<Timestamp>,
 }
 
 impl Store {
-    /// The last run of a pipeline, whatever became of it.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The last run of a pipeline, whatever its state.
     pub async fn last_run(&self, project: &str, pipeline: &str) -> Result<Option<RunId>, StoreError> {
         let sql = "SELECT id FROM runs WHERE project = $1 AND pipeline = $2 ORDER BY id DESC LIMIT 1";
         let read = |row: &AnyRow| Columns::of("run", row).parsed();
@@ -55,8 +50,7 @@ impl Store {
     /// Stores a new run and its plan.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchProject`]; [`StoreError::BudgetSpent`]; otherwise when the id exists, or the database
-    /// refuses.
+    /// [`StoreError::NoSuchProject`]; [`StoreError::BudgetSpent`]; an error if the id exists.
     pub async fn create_run(
         &self,
         record: &RunRecord,
@@ -66,8 +60,8 @@ impl Store {
         self.create_run_with(record, plan, &TakenOver::default(), audit).await
     }
 
-    /// Stores a new run of a date that is due, and that the date has one: both, or neither when it is not due any more.
-    /// Says whether it did.
+    /// Stores a new run and links it to its due date: both, or neither if the date is no longer due. Returns
+    /// whether it did.
     ///
     /// # Errors
     /// As [`Self::create_run`].
@@ -85,7 +79,7 @@ impl Store {
         Ok(stored)
     }
 
-    /// Stores a new run, its plan, and what it takes over from an earlier one: all of it, or nothing.
+    /// Stores a new run, its plan, and its reused upstream results from an earlier run: all or nothing.
     ///
     /// # Errors
     /// As [`Self::create_run`].
@@ -141,10 +135,6 @@ impl Store {
         Ok(true)
     }
 
-    /// Returns a run.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn run(&self, id: &RunId) -> Result<Option<RunRecord>, StoreError> {
         let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id = $1");
         let row = sqlx::query(AssertSqlSafe(sql))
@@ -154,10 +144,7 @@ impl Store {
         row.as_ref().map(rows::run).transpose()
     }
 
-    /// The runs of these ids that there are.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The existing runs among these ids.
     pub async fn runs_of(&self, ids: &[RunId]) -> Result<Vec<RunRecord>, StoreError> {
         let ids: Vec<&str> = ids.iter().map(RunId::as_str).collect();
         let mut found = Vec::with_capacity(ids.len());
@@ -168,14 +155,11 @@ impl Store {
         Ok(found)
     }
 
-    /// Deletes a run that has ended: its plan, instances, attempts and wishes, and the results that later runs
-    /// could have taken from it. Its files are the caller's.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes an ended run: its plan, instances, attempts and commands, and its cached results. The caller
+    /// deletes its files.
     pub async fn delete_run(&self, id: &RunId, audit: &AuditEntry) -> Result<Deleted, StoreError> {
         self.transact(async |connection| {
-            // A server that leads it would go on to write what belongs to it.
+            // A server that leads it would continue to write its rows.
             let sql = format!(
                 "SELECT live, COALESCE(lease_until, 0), (SELECT COUNT(*) FROM wishes \
                  WHERE handled = 0 AND run_id = $1) FROM runs WHERE id = $1{}",
@@ -199,11 +183,8 @@ impl Store {
         .await
     }
 
-    /// The runs whose id begins with this text or, when none does, ends with it; a few at most, newest first.
-    /// People type the end: ids of the same hour begin alike.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The runs whose id begins with this text or, if none does, ends with it; a few at most, newest first.
+    /// Users type the end, because ids of the same hour begin alike.
     pub async fn find_run(&self, part: &str) -> Result<Vec<RunId>, StoreError> {
         let part = part.to_ascii_lowercase();
         if part.is_empty() || part.len() > 26 || !part.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -224,10 +205,7 @@ impl Store {
         collect(&mut connection, query, run_id).await
     }
 
-    /// How many runs of a pipeline are active: neither waiting for others, nor ended.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The number of a pipeline's active runs: neither queued behind others, nor ended.
     pub async fn active_runs(&self, (project, pipeline): (&str, &str)) -> Result<u64, StoreError> {
         let row = sqlx::query(
             "SELECT COUNT(*) FROM runs WHERE project = $1 AND pipeline = $2 AND live = 1 \
@@ -241,9 +219,6 @@ impl Store {
     }
 
     /// The stored instances of a run, in the plan's order.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn instances(&self, id: &RunId) -> Result<Vec<InstanceRecord>, StoreError> {
         let sql =
             format!("SELECT {INSTANCE_COLUMNS} FROM instances WHERE run_id = $1 ORDER BY task, instance");
@@ -252,19 +227,13 @@ impl Store {
     }
 
     /// The stored expansions of a run, in the plan's order.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn expansions(&self, id: &RunId) -> Result<Vec<ExpansionRecord>, StoreError> {
         let sql = format!("SELECT {EXPANSION_COLUMNS} FROM expansions WHERE run_id = $1 ORDER BY task");
         let query = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str().to_owned());
         collect(&mut *self.inner.pool.acquire().await?, query, rows::expansion).await
     }
 
-    /// Every attempt of a run, also those that have ended, in the plan's order.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// All attempts of a run, ended ones included, in the plan's order.
     pub async fn attempts(&self, id: &RunId) -> Result<Vec<AttemptRecord>, StoreError> {
         let sql =
             format!("SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 ORDER BY task, instance, n");
@@ -273,7 +242,7 @@ impl Store {
     }
 }
 
-/// What goes with a run, the run itself last.
+/// The rows deleted with a run, the run itself last.
 const OF_RUN: &[&str] = &[
     "DELETE FROM attempts WHERE run_id = $1",
     "DELETE FROM instances WHERE run_id = $1",

@@ -1,4 +1,4 @@
-//! How the schedules of pipelines stand.
+//! The state of pipelines' schedules.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::failpoint;
@@ -18,14 +18,12 @@ use crate::{Store, audit, ends, firings};
 const COLUMNS: &str = "project, pipeline, version, schedule_json, set_by, set_at, handled_at, next_at, paused_by, \
      paused_at, revision, after_project, after_pipeline, after_state, after_until, look_json";
 
-/// The most schedules that one list has.
+/// Maximum number of schedules in one list.
 const LISTED: usize = 1_000;
 
 impl Store {
-    /// Pipelines whose newest version nobody has looked at yet for its schedule, and deleted ones that still have one.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Pipelines whose newest version was not yet checked for a schedule, and deleted ones that still have
+    /// one.
     pub async fn unseen_schedules(&self, limit: usize) -> Result<Vec<PipelineName>, StoreError> {
         let sql = "SELECT p.project, p.name FROM pipelines p LEFT JOIN schedules s \
                    ON s.project = p.project AND s.pipeline = p.name \
@@ -36,19 +34,13 @@ impl Store {
         self.all(sql, values, |row| name(&mut Columns::of("schedule", row))).await
     }
 
-    /// How the schedule of a pipeline stands, once its newest version or an older one was looked at.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The schedule state of a pipeline, after its newest version or an older one was checked.
     pub async fn schedule(&self, of: &PipelineName) -> Result<Option<ScheduleState>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM schedules WHERE project = $1 AND pipeline = $2");
         self.one(AssertSqlSafe(sql), key(of)?, read).await
     }
 
-    /// The schedules of projects, or of all of them, by project and name; pipelines without one are left out.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The schedules of projects, or of all of them, by project and name; without pipelines that have none.
     pub async fn schedules(&self, projects: Option<&[String]>) -> Result<Vec<ScheduleState>, StoreError> {
         let mut wanted = Conditions::new("schedule");
         wanted.fixed("schedule_json IS NOT NULL");
@@ -60,10 +52,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// The schedules with a firing that has come.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The schedules with a due moment.
     pub async fn schedules_due(
         &self,
         now: Timestamp,
@@ -77,21 +66,15 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// When the next firing of all is.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The earliest next moment of all schedules.
     pub async fn next_firing(&self) -> Result<Option<Timestamp>, StoreError> {
         let sql = "SELECT MIN(next_at) FROM schedules WHERE next_at IS NOT NULL";
         let read = |row: &AnyRow| Columns::of("schedule", row).maybe_time();
         Ok(self.one(sql, Values::new("schedule", 0), read).await?.flatten())
     }
 
-    /// Stores how a schedule stands, unless somebody else has stored something since the revision that was read; for a
-    /// schedule that was not there that is 0. Says whether it did.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Stores a schedule's state, unless it changed since the revision that was read; 0 means that it must
+    /// not exist. Returns whether it was stored.
     pub async fn put_schedule(
         &self,
         state: &ScheduleState,
@@ -108,11 +91,8 @@ impl Store {
         .await
     }
 
-    /// Stores which dates are due and up to when everything is dealt with: both, or nothing when somebody else has
-    /// changed the schedule since. A date that is known already stays as it is.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Stores the due dates, and the moment up to which everything is handled: both, or nothing if the
+    /// schedule changed since. An existing date stays unchanged.
     pub async fn record_firings(
         &self,
         state: &ScheduleState,
@@ -135,10 +115,7 @@ impl Store {
         Ok(recorded)
     }
 
-    /// Forgets the schedule of a pipeline that was deleted; dates that were due are so no more.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes the schedule of a deleted pipeline; its due dates are no longer due.
     pub async fn forget_schedule(&self, of: &PipelineName, now: Timestamp) -> Result<(), StoreError> {
         self.transact(async |connection| {
             let sql = "DELETE FROM schedules WHERE project = $1 AND pipeline = $2 AND EXISTS (SELECT 1 \
@@ -199,7 +176,7 @@ fn key(of: &PipelineName) -> Result<Values, StoreError> {
     Values::texts("schedule", &[&of.project, &of.pipeline])
 }
 
-/// The name of a pipeline, from its two columns.
+/// A pipeline's name from its two columns.
 pub(crate) fn name(columns: &mut Columns<'_>) -> Result<PipelineName, StoreError> {
     Ok(PipelineName { project: columns.text()?.into(), pipeline: columns.text()?.into() })
 }

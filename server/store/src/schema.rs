@@ -6,7 +6,7 @@ use sqlx::{AnyConnection, Connection, Row};
 use crate::backend::Backend;
 use crate::error::StoreError;
 
-/// Every migration, in order; a migration that was released never changes.
+/// All migrations, in order; a released migration never changes.
 const MIGRATIONS: &[(i64, &str)] = &[
     (1, include_str!("../../../migrations/0001_start.sql")),
     (2, include_str!("../../../migrations/0002_people.sql")),
@@ -39,10 +39,10 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (29, include_str!("../../../migrations/0029_priority_classes.sql")),
 ];
 
-/// Makes two programs that start together take turns; the transaction's end lets go of it.
+/// Serializes programs that start concurrently; the end of the transaction releases the lock.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(4891470237)";
 
-/// Runs the migrations that the database has not seen.
+/// Runs the pending migrations.
 pub(crate) async fn migrate(backend: Backend, connection: &mut AnyConnection) -> Result<(), StoreError> {
     let mut transaction = connection.begin_with(backend.begin()).await?;
     if backend == Backend::Postgres {
@@ -66,7 +66,7 @@ pub(crate) async fn migrate(backend: Backend, connection: &mut AnyConnection) ->
     Ok(transaction.commit().await?)
 }
 
-/// The migrations that ran, with the checksums of their texts.
+/// The applied migrations, with the checksums of their texts.
 async fn done(connection: &mut AnyConnection) -> Result<Vec<(i64, String)>, StoreError> {
     let rows = sqlx::query("SELECT version, checksum FROM schema_version ORDER BY version")
         .fetch_all(connection)

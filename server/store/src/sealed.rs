@@ -1,4 +1,4 @@
-//! All that is encrypted in the database, for whoever changes the key.
+//! All encrypted values in the database, for key rotation.
 
 use cubeloom_domain::belongings::Owner;
 use sqlx::AssertSqlSafe;
@@ -9,38 +9,28 @@ use crate::error::StoreError;
 use crate::query::execute;
 use crate::values::{Columns, Values};
 
-/// Where an encrypted value is.
+/// The location of an encrypted value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SealedPlace {
-    /// A secret's value.
     Secret {
-        /// Whose.
         owner: Owner,
-        /// Name.
         name: String,
     },
-    /// A cluster's kubeconfig.
     Kubeconfig {
-        /// Cluster.
         cluster: String,
     },
-    /// What a cluster's Prometheus wants.
+    /// The credentials for a cluster's Prometheus.
     Prometheus {
-        /// Cluster.
         cluster: String,
     },
-    /// Where a channel of alerts sends to.
+    /// The address of an alert channel.
     ChannelAddress {
-        /// Project.
         project: String,
-        /// ID.
         channel: String,
     },
-    /// What a channel of alerts signs with.
+    /// The signing key of an alert channel.
     ChannelSecret {
-        /// Project.
         project: String,
-        /// ID.
         channel: String,
     },
 }
@@ -62,11 +52,8 @@ impl SealedPlace {
 }
 
 impl Store {
-    /// Each encrypted value, and where it is. Answers that are kept for repeated requests are not among them: they go by
-    /// themselves.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Each encrypted value, with its location. Stored responses to repeated requests are not included: they
+    /// expire.
     pub async fn sealed_values(&self) -> Result<Vec<(SealedPlace, String)>, StoreError> {
         let none = || Values::new("sealed value", 0);
         let secrets = "SELECT owner_kind, owner, name, sealed FROM secrets";
@@ -78,10 +65,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Puts another encryption of the same value in the place of one. `false` when somebody has changed it meanwhile.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Replaces the ciphertext of a value by a new one. Returns `false` if the value has changed meanwhile.
     pub async fn reseal(&self, place: &SealedPlace, old: &str, new: &str) -> Result<bool, StoreError> {
         let (table, column, key) = place.row();
         let mut values = Values::texts("sealed value", &[new, old])?;

@@ -1,4 +1,4 @@
-//! Secrets of projects and of people, as they come: encrypted.
+//! Secrets of projects and of users, in encrypted form.
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::belongings::{Owner, SealedSecret};
@@ -16,8 +16,7 @@ impl Store {
     /// Stores a new secret, at revision 1.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchProject`] when it would belong to one that is not there; otherwise when the database
-    /// refuses.
+    /// [`StoreError::NoSuchProject`] if its project does not exist.
     pub async fn create_secret(
         &self,
         secret: &SealedSecret,
@@ -38,10 +37,6 @@ impl Store {
         .await
     }
 
-    /// A secret.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn secret(&self, owner: &Owner, name: &str) -> Result<Option<SealedSecret>, StoreError> {
         let (kind, whose) = key(owner);
         let sql = "SELECT name, description, sealed, created_at, updated_at, updated_by, revision FROM secrets \
@@ -49,11 +44,8 @@ impl Store {
         self.one(sql, Values::texts("secret", &[kind, whose, name])?, |row| read(row, owner)).await
     }
 
-    /// Writes into the audit log that a run was given a secret: `entry` has whose run it is and the secret's name. The
-    /// first time only, of each run, person and secret; whether this was it.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Records in the audit log that a run used a secret: `entry` has the user of the run and the secret's
+    /// name. Once per run, user and secret; returns whether this was the first time.
     pub async fn note_secret_use(&self, run: &RunId, entry: &AuditEntry) -> Result<bool, StoreError> {
         let key = [run.as_str(), &entry.user_name, &entry.subject];
         let known = "SELECT 1 FROM secret_uses WHERE run_id = $1 AND user_name = $2 AND secret = $3";
@@ -72,10 +64,7 @@ impl Store {
         .await
     }
 
-    /// The secrets of a project or a person, by name.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The secrets of a project or a user, by name.
     pub async fn secrets(&self, owner: &Owner) -> Result<Vec<SealedSecret>, StoreError> {
         let (kind, whose) = key(owner);
         let sql = "SELECT name, description, sealed, created_at, updated_at, updated_by, revision FROM secrets \
@@ -84,9 +73,6 @@ impl Store {
     }
 
     /// Changes a secret's value and description.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn update_secret(
         &self,
         secret: &SealedSecret,
@@ -110,10 +96,6 @@ impl Store {
         .await
     }
 
-    /// Deletes a secret.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn delete_secret(
         &self,
         owner: &Owner,

@@ -1,4 +1,4 @@
-//! Who is signed in where.
+//! Sessions of users.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::{AuditEntry, Session};
@@ -11,10 +11,8 @@ use crate::values::{Columns, Values};
 use crate::{Store, audit};
 
 impl Store {
-    /// Stores a new session.
-    ///
     /// # Errors
-    /// [`StoreError::OwnerGone`] when there is no such person; otherwise when the database refuses.
+    /// [`StoreError::OwnerGone`] if the user does not exist.
     pub async fn create_session(&self, session: &Session, audit: &AuditEntry) -> Result<(), StoreError> {
         self.transact(async |connection| {
             let mut values = Values::texts("session", &[&session.id, &session.user_id, &session.key])?;
@@ -28,21 +26,15 @@ impl Store {
         .await
     }
 
-    /// A session, also one that has ended.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// A session, ended ones included.
     pub async fn session(&self, id: &str) -> Result<Option<Session>, StoreError> {
         let sql = "SELECT id, user_id, session_key, previous_key, previous_until, created_at, renewed_at, \
                    expires_at, revoked_at, address, agent FROM sessions WHERE id = $1";
         self.one(sql, Values::texts("session", &[id])?, read).await
     }
 
-    /// Replaces a session's cookie, if it still is the one with `from_key`: of several requests that come at once
-    /// with it only one does. The old one stays valid until `previous_until`, for the others.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Replaces a session's cookie, if it is still the one with `from_key`: of several concurrent requests
+    /// with it only one succeeds. The old cookie stays valid until `previous_until`, for the others.
     pub async fn rotate_session(
         &self,
         id: &str,
@@ -58,10 +50,7 @@ impl Store {
         Ok(execute(self.writer().await?.get(), sql, values).await? == 1)
     }
 
-    /// Ends a session. False when there is none, or it has ended already.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Ends a session. Returns false if it does not exist, or has ended already.
     pub async fn revoke_session(&self, id: &str, audit: &AuditEntry) -> Result<bool, StoreError> {
         self.transact(async |connection| {
             let mut values = Values::texts("session", &[id])?;
@@ -76,10 +65,7 @@ impl Store {
         .await
     }
 
-    /// The sessions of a person that hold at this moment, the newest first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The valid sessions of a user, newest first.
     pub async fn sessions(&self, user_id: &str, now: Timestamp) -> Result<Vec<Session>, StoreError> {
         let mut values = Values::texts("session", &[user_id])?;
         values.int(now.0)?;
@@ -89,10 +75,7 @@ impl Store {
         self.all(sql, values, read).await
     }
 
-    /// Forgets sessions that expired or were ended before this moment; how many those were.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes sessions that expired or ended before this moment; returns their number.
     pub async fn delete_old_sessions(&self, before: Timestamp) -> Result<u64, StoreError> {
         let mut values = Values::new("session", 1);
         values.int(before.0)?;
@@ -101,7 +84,6 @@ impl Store {
     }
 }
 
-/// Ends all sessions of a person.
 pub(crate) async fn revoke_all(
     connection: &mut AnyConnection,
     user_id: &str,

@@ -11,20 +11,20 @@ use crate::query::collect;
 use crate::values::{Columns, Values};
 use crate::{Store, audit};
 
-/// Whether something had to be stored.
+/// Whether a version was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
-    /// It was not there.
+    /// It was new.
     New,
-    /// The same was there.
+    /// The same version exists.
     Same,
 }
 
 impl Store {
-    /// Stores a version of a template. Of one that is there only the folder is noted anew, as it may have moved.
+    /// Stores a version of a template. Updates the folder of an existing one, as it may have moved.
     ///
     /// # Errors
-    /// [`StoreError::TemplateChanged`] when the version is there with different content.
+    /// [`StoreError::TemplateChanged`] if the version exists with different content.
     pub async fn put_template(
         &self,
         installed: &InstalledTemplate,
@@ -41,10 +41,10 @@ impl Store {
         Ok(if inserted { Stored::New } else { Stored::Same })
     }
 
-    /// Stores a version of a template, and who did it; nothing when the same is there.
+    /// Stores a version of a template with an audit entry; does nothing if the same version exists.
     ///
     /// # Errors
-    /// [`StoreError::TemplateChanged`] when the version is there with different content.
+    /// [`StoreError::TemplateChanged`] if the version exists with different content.
     pub async fn install_template(
         &self,
         installed: &InstalledTemplate,
@@ -62,20 +62,14 @@ impl Store {
         .await
     }
 
-    /// How many versions of templates there are: they are added and never taken away.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The number of template versions, which are added and never removed.
     pub async fn count_templates(&self) -> Result<i64, StoreError> {
         let sql = "SELECT COUNT(*) FROM templates";
         let count = self.one(sql, Values::texts("template", &[])?, |row| Ok(row.try_get(0)?)).await?;
         Ok(count.unwrap_or_default())
     }
 
-    /// Every stored version of every template.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// All versions of all templates.
     pub async fn templates(&self) -> Result<TemplateSet, StoreError> {
         let query = sqlx::query("SELECT template_json, digest, folder FROM templates");
         let mut set = TemplateSet::new();
@@ -87,7 +81,7 @@ impl Store {
     }
 }
 
-/// Stores it, unless its version is there.
+/// Stores it, unless its version exists.
 async fn insert(
     connection: &mut AnyConnection,
     installed: &InstalledTemplate,
@@ -106,7 +100,7 @@ async fn insert(
     Ok(done.rows_affected() == 1)
 }
 
-/// Makes sure that the stored version is the same, and notes its folder.
+/// Checks that the stored version is the same, and updates its folder.
 async fn keep(connection: &mut AnyConnection, installed: &InstalledTemplate) -> Result<(), StoreError> {
     let (name, version) = (&installed.template.name, &installed.template.version);
     if same(connection, installed).await? != installed.folder {

@@ -1,4 +1,4 @@
-//! Tests that look below the store's surface: what SQLite does for each statement, and a disk that is full.
+//! Tests below the store's API: SQLite's query plans, and a full disk.
 
 use std::collections::BTreeSet;
 use std::fmt::{Debug, Write};
@@ -19,10 +19,10 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 use crate::{Lease, Options, Store, StoreError};
 
-/// One test at a time has a store: one of them reads every statement of the process.
+/// Only one test at a time has a store: one of them reads every statement of the process.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
-/// What a test's store needs while it lasts.
+/// Resources of a test's store.
 struct Place {
     folder: TempDir,
     _alone: MutexGuard<'static, ()>,
@@ -96,7 +96,7 @@ async fn on_a_full_disk_nothing_is_lost() {
         sqlx::query(AssertSqlSafe(sql)).execute(store.writer().await.unwrap().get()).await.unwrap();
     };
     store.commit(&lease, &instances(1, "before")).await.unwrap();
-    limit(1).await; // SQLite takes this as: not one page more than there are.
+    limit(1).await; // SQLite reads this as the current number of pages.
 
     let many = instances(1000, &"x".repeat(500));
     let refused = store.commit(&lease, &many).await.unwrap_err();
@@ -104,7 +104,7 @@ async fn on_a_full_disk_nothing_is_lost() {
     let kept = store.instances(&run().id).await.unwrap();
     assert_eq!(kept, instances(1, "before").instances);
 
-    // What goes another way than the engine's, and ends its transaction by itself, leaves the connection as good.
+    // A transaction that ends itself, unlike the engine's, leaves the connection usable.
     let long = "x".repeat(1 << 20);
     let write = async || {
         let sql = "UPDATE projects SET description = $1 WHERE name = 'shop'";
@@ -118,7 +118,7 @@ async fn on_a_full_disk_nothing_is_lost() {
     let refused = write().await.unwrap_err();
     assert!(matches!(refused, StoreError::DiskFull(_)), "{refused}");
 
-    // The limit was one of that connection: there is room again, and nobody has to start the server again.
+    // The limit applied to that connection: there is space again, without a restart of the server.
     write().await.unwrap();
     store.check().await.unwrap();
     limit(100_000).await;
@@ -126,7 +126,7 @@ async fn on_a_full_disk_nothing_is_lost() {
     assert_eq!(store.instances(&run().id).await.unwrap().len(), 1000);
 }
 
-/// Commits only append to the log; somebody else has to work it into the file.
+/// Commits only append to the log; a background task moves it into the file.
 #[tokio::test]
 async fn the_log_is_worked_into_the_file() {
     let (store, place) = store().await;
@@ -144,7 +144,7 @@ async fn the_log_is_worked_into_the_file() {
     panic!("the file still has {} bytes", size());
 }
 
-/// Keeps the text of every statement that the driver logs.
+/// Collects the text of every statement that the driver logs.
 #[derive(Clone, Default)]
 struct Statements(Arc<std::sync::Mutex<BTreeSet<String>>>);
 
@@ -177,7 +177,7 @@ impl Visit for Text {
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 
-/// Everything that a server does to its database while it leads runs.
+/// All database operations of a server that leads runs.
 async fn everything(store: &Store) {
     let (id, now, ttl) = (run().id, Timestamp(1), Duration::from_secs(60));
     let lease = Lease { owner: "a".into() };
@@ -218,8 +218,8 @@ fn entry(run: &RunId) -> CacheEntry {
     }
 }
 
-/// History must not slow the present: no statement reads a table whole. An index over live rows alone may be read
-/// whole, it is short.
+/// History must not slow down active runs: no statement scans a whole table. A scan of an index over live
+/// rows is fine, because it is short.
 #[tokio::test]
 async fn no_statement_of_the_engine_reads_a_whole_table() {
     let statements = Statements::default();
@@ -251,7 +251,7 @@ async fn no_statement_of_the_engine_reads_a_whole_table() {
     assert!(bad.is_empty(), "{bad}");
 }
 
-/// Whoever serves requests awaits these on whatever thread is free.
+/// Request handlers await these on any thread.
 #[test]
 fn changes_can_move_between_threads() {
     fn movable<T: Send>(_: impl FnOnce(&'static Store, &'static AuditEntry) -> T) {}

@@ -1,4 +1,4 @@
-//! Tokens for programs. A token that was ended stays, so that its name in the audit log means something.
+//! API tokens for programs. A revoked token stays, so that its name in the audit log remains meaningful.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::{ApiToken, AuditEntry};
@@ -13,14 +13,12 @@ use crate::{PageOf, Store, audit};
 
 const COLUMNS: &str = "id, user_id, name, hash, scope, project, created_at, expires_at, used_at, revoked_at";
 
-/// How often it is noted that a token is used.
+/// How often the use of a token is recorded.
 const USED_EVERY_US: i64 = 60_000_000;
 
 impl Store {
-    /// Stores a new token.
-    ///
     /// # Errors
-    /// [`StoreError::OwnerGone`] when there is no such person; otherwise when the database refuses.
+    /// [`StoreError::OwnerGone`] if the user does not exist.
     pub async fn create_token(&self, token: &ApiToken, audit: &AuditEntry) -> Result<(), StoreError> {
         self.transact(async |connection| {
             let texts = [&token.id, &token.user_id, &token.name, &token.hash].map(String::as_str);
@@ -35,19 +33,13 @@ impl Store {
         .await
     }
 
-    /// A token, also one that was ended.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// A token, revoked ones included.
     pub async fn token(&self, id: &str) -> Result<Option<ApiToken>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM api_tokens WHERE id = $1");
         self.one(AssertSqlSafe(sql), Values::texts("token", &[id])?, read).await
     }
 
-    /// The tokens of a person that were not ended, the newest first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The tokens of a user that are not revoked, newest first.
     pub async fn tokens(&self, user_id: &str) -> Result<Vec<ApiToken>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM api_tokens WHERE user_id = $1 AND revoked_at IS NULL ORDER BY id DESC"
@@ -55,10 +47,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), Values::texts("token", &[user_id])?, read).await
     }
 
-    /// The tokens of all people that were not ended, the newest first; pages go by id.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The tokens of all users that are not revoked, newest first; pages are by id.
     pub async fn all_tokens(&self, page: &PageOf<String>) -> Result<Vec<ApiToken>, StoreError> {
         let mut wanted = Conditions::new("token");
         wanted.fixed("revoked_at IS NULL");
@@ -68,10 +57,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// Notes that a token is used, once a minute at most.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Records the use of a token, at most once a minute.
     pub async fn token_used(&self, id: &str, at: Timestamp) -> Result<(), StoreError> {
         let mut values = Values::texts("token", &[id])?;
         values.int(at.0)?.int(at.0.saturating_sub(USED_EVERY_US))?;
@@ -80,10 +66,7 @@ impl Store {
         Ok(())
     }
 
-    /// Ends a token. False when there is none, or it was ended already.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Revokes a token. Returns false if it does not exist, or is already revoked.
     pub async fn revoke_token(&self, id: &str, audit: &AuditEntry) -> Result<bool, StoreError> {
         self.transact(async |connection| {
             let mut values = Values::texts("token", &[id])?;
@@ -99,7 +82,6 @@ impl Store {
     }
 }
 
-/// Ends all tokens of a person.
 pub(crate) async fn revoke_all(
     connection: &mut AnyConnection,
     user_id: &str,

@@ -1,22 +1,21 @@
-//! Telling of transactions: how many there are, how long each took, and whether it was kept.
+//! Metrics of transactions: their number, duration and outcome.
 
 use std::time::Instant;
 
 use cubeloom_domain::measure::{self, Measure};
 
-/// A transaction that is told of when this is dropped: unless it was kept, it was undone.
+/// Records a transaction when dropped: as rolled back, unless it was committed.
 pub struct Told {
     began: Instant,
     kept: bool,
 }
 
 impl Told {
-    /// Before it waits for its turn.
+    /// Call it before the transaction waits for its turn.
     pub fn begin() -> Self {
         Self { began: Instant::now(), kept: false }
     }
 
-    /// It is committed.
     pub fn kept(mut self) {
         self.kept = true;
     }

@@ -11,17 +11,17 @@ use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::values::Values;
 
-/// Rows a statement: 256 rows of the widest table are 4,096 parameters, SQLite takes 32,766.
+/// Rows per statement: 256 rows of the widest table are 4,096 parameters; SQLite accepts 32,766.
 const SIZES: [usize; 4] = [256, 32, 4, 1];
 
-/// A table that rows are written to by key.
+/// A table whose rows are upserted by key.
 pub(crate) struct Upsert {
     table: &'static str,
     columns: &'static [&'static str],
     keys: usize,
-    /// How many of the last columns are added to what is there, instead of replacing it.
+    /// How many of the last columns are added to the stored values instead of replacing them.
     added: usize,
-    /// Columns that are given back of each row.
+    /// Columns returned for each row.
     returned: Option<&'static str>,
     sqlite: Statements,
     postgres: Statements,
@@ -31,7 +31,7 @@ type Statements = [OnceLock<SqlStr>; SIZES.len()];
 
 /// A record as a row of its table.
 pub(crate) trait Row {
-    /// What identifies the row.
+    /// The identity of the row.
     type Key<'a>: Hash + Eq
     where
         Self: 'a;
@@ -57,19 +57,19 @@ impl Upsert {
         }
     }
 
-    /// The same table, whose last `count` columns are added to what is there.
+    /// The same table, with its last `count` columns added to the stored values.
     pub(crate) const fn adding(mut self, count: usize) -> Self {
         self.added = count;
         self
     }
 
-    /// The same table, of which these columns are given back.
+    /// The same table, returning these columns.
     pub(crate) const fn returning(mut self, columns: &'static str) -> Self {
         self.returned = Some(columns);
         self
     }
 
-    /// Writes the rows; of rows with the same key the last one counts.
+    /// Upserts the rows; of rows with the same key the last one counts.
     pub(crate) async fn write<R: Row>(
         &self,
         backend: Backend,
@@ -80,7 +80,7 @@ impl Upsert {
         self.write_each(backend, connection, &rows).await
     }
 
-    /// Writes rows, no two of which have the same key, and says what is returned of them.
+    /// Upserts rows with distinct keys, and returns the returned columns.
     pub(crate) async fn write_each<R: Row>(
         &self,
         backend: Backend,
@@ -117,7 +117,7 @@ impl Upsert {
     fn sql(&self, backend: Backend, rows: usize) -> SqlStr {
         let width = self.columns.len();
         let place = |n: usize| match backend {
-            // SQLite looks for each number among all the others, which costs the square of their count.
+            // SQLite searches for each numbered parameter among all others, at quadratic cost.
             Backend::Sqlite => "?".to_owned(),
             Backend::Postgres => format!("${n}"),
         };
@@ -144,7 +144,8 @@ impl Upsert {
     }
 }
 
-/// The rows without those that a later one of the same key replaces: PostgreSQL refuses to write a row twice.
+/// The rows without those that a later row with the same key replaces: PostgreSQL refuses to upsert a row
+/// twice.
 pub(crate) fn last_of_each<R: Row>(rows: &[R]) -> Vec<&R> {
     let mut seen = HashSet::with_capacity(rows.len());
     let mut kept: Vec<&R> = rows.iter().rev().filter(|row| seen.insert(row.key())).collect();

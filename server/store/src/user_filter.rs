@@ -1,31 +1,28 @@
-//! Which people a list shows, and in which order.
+//! Filters and order of user lists.
 
 use cubeloom_domain::Timestamp;
 
 use crate::conditions::Key;
 
-/// Which people are wanted, and in which order.
+/// Selects and orders users.
 #[derive(Clone, Debug, Default)]
 pub struct UserFilter {
-    /// Only those whose name, address or display name contains this.
+    /// Only users whose name, address or display name contains this.
     pub text: Option<String>,
-    /// By what they are sorted, and from where on.
+    /// The sort key, and the start of the page.
     pub order: UserOrder,
-    /// The last one first.
     pub descending: bool,
-    /// At most this many.
     pub limit: Option<usize>,
 }
 
-/// By what a list of people is sorted. Each has the place of the last person of the page before: what it is sorted by,
+/// The sort key of a list of users. Each has the position of the previous page's last user: its sort value,
 /// and the name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserOrder {
-    /// By name.
     Name(Option<String>),
-    /// By when they last did something; those who never did come before all others, as if at moment 0.
+    /// By last activity; users without any come first, as if at moment 0.
     Seen(Option<(Timestamp, String)>),
-    /// By since when they are known.
+    /// By creation time.
     Created(Option<(Timestamp, String)>),
 }
 

@@ -1,4 +1,4 @@
-//! People: their accounts and passwords.
+//! Users: their accounts and passwords.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::{AuditEntry, Federated, User};
@@ -12,19 +12,16 @@ use crate::revision::Target;
 use crate::values::{Columns, Values};
 use crate::{Change, Created, Store, UserFilter, audit, links, sessions, tokens};
 
-/// The columns of [`read`], of a table that is called `u`.
+/// The columns of [`read`], from a table with the alias `u`.
 pub(crate) const COLUMNS: &str = "u.id, u.name, u.display_name, u.email, u.admin, u.disabled, u.issuer, u.subject, \
      u.created_at, u.seen_at, u.revision, u.mails";
 
-/// How often it is noted that somebody is there.
+/// How often a user's activity is recorded.
 const SEEN_EVERY_US: i64 = 60_000_000;
 
 impl Store {
-    /// Stores a new account, at revision 1, with the hash of its password where it has one. Its name, or its
+    /// Stores a new account, at revision 1, with the hash of its password if it has one. Its name, or its
     /// subject at an OpenID Connect provider, may be taken already.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn create_user(
         &self,
         user: &User,
@@ -41,26 +38,16 @@ impl Store {
         .await
     }
 
-    /// A person, by id.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn user(&self, id: &str) -> Result<Option<User>, StoreError> {
         self.user_where("u.id = $1", &[id]).await
     }
 
-    /// A person, by the name that they sign in with.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// A user, by login name.
     pub async fn user_by_name(&self, name: &str) -> Result<Option<User>, StoreError> {
         self.user_where("u.name = $1", &[name]).await
     }
 
-    /// A person, by who they are at an OpenID Connect provider.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// A user, by subject at an OpenID Connect provider.
     pub async fn user_by_subject(&self, issuer: &str, subject: &str) -> Result<Option<User>, StoreError> {
         self.user_where("u.issuer = $1 AND u.subject = $2", &[issuer, subject]).await
     }
@@ -70,10 +57,7 @@ impl Store {
         self.one(AssertSqlSafe(sql), Values::texts("user", texts)?, read).await
     }
 
-    /// The hash of a person's password; none for people who sign in elsewhere only.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The hash of a user's password; `None` for users without a password.
     pub async fn password_hash(&self, user_id: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT password_hash FROM users WHERE id = $1";
         let found =
@@ -81,10 +65,7 @@ impl Store {
         Ok(found.await?.flatten())
     }
 
-    /// Sets a person's password, and ends all their sessions. False when there is no such person.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Sets a user's password, and ends all sessions. Returns false if the user does not exist.
     pub async fn set_password(
         &self,
         user_id: &str,
@@ -101,10 +82,7 @@ impl Store {
         .await
     }
 
-    /// People, by name unless asked for otherwise.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Users, by name unless requested otherwise.
     pub async fn users(&self, filter: &UserFilter) -> Result<Vec<User>, StoreError> {
         let mut wanted = Conditions::new("user");
         let order = Order { columns: filter.order.columns(), descending: filter.descending };
@@ -119,23 +97,18 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// How many accounts there are.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The number of accounts.
     pub async fn count_users(&self) -> Result<u64, StoreError> {
         let row = sqlx::query("SELECT COUNT(*) FROM users").fetch_one(&self.inner.pool).await?;
         Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or(0))
     }
 
-    /// Changes a person's display name, address, whether they are mailed there, and whether they administer the platform or
-    /// are disabled.
-    /// Disabling them ends their sessions and tokens; the links of somebody who does not administer the platform any
-    /// more end, too.
+    /// Changes a user's display name, address and mail setting, and whether the user is an administrator of
+    /// the platform or disabled. Disabling a user ends sessions and tokens. The links of a user who is no
+    /// longer an administrator end, too.
     ///
     /// # Errors
-    /// [`StoreError::LastAdministrator`] when nobody would administer the platform any more; otherwise when the
-    /// database refuses.
+    /// [`StoreError::LastAdministrator`] if the platform would have no administrator.
     pub async fn update_user(
         &self,
         user: &User,
@@ -169,11 +142,11 @@ impl Store {
         .await
     }
 
-    /// Lets a person sign in by who they are at a provider, too.
+    /// Lets a user also sign in at an identity provider.
     ///
     /// # Errors
-    /// [`StoreError::SubjectTaken`] when that is somebody else here, or they have a provider already; otherwise when
-    /// the database refuses.
+    /// [`StoreError::SubjectTaken`] if the subject belongs to another user, or the user already has a
+    /// provider.
     pub async fn connect_user(
         &self,
         user_id: &str,
@@ -197,10 +170,10 @@ impl Store {
         .await
     }
 
-    /// Lets a person sign in by their password only.
+    /// Lets a user sign in only with the password.
     ///
     /// # Errors
-    /// [`StoreError::NoPassword`] when they have none; otherwise when the database refuses.
+    /// [`StoreError::NoPassword`] if the user has none.
     pub async fn disconnect_user(
         &self,
         user_id: &str,
@@ -224,7 +197,7 @@ impl Store {
         .await
     }
 
-    /// The ids of those who administer the platform, who stay so until the transaction ends.
+    /// The ids of the administrators of the platform, locked until the transaction ends.
     pub(crate) async fn hold_administrators(
         &self,
         connection: &mut AnyConnection,
@@ -236,10 +209,7 @@ impl Store {
         collect(connection, sqlx::query(sql), |row| Ok(Columns::of("user", row).text()?.to_owned())).await
     }
 
-    /// Notes that a person is there, once a minute at most.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Records a user's activity, at most once a minute.
     pub async fn seen(&self, user_id: &str, at: Timestamp) -> Result<(), StoreError> {
         let mut values = Values::texts("user", &[user_id])?;
         values.int(at.0)?.int(at.0.saturating_sub(SEEN_EVERY_US))?;
@@ -269,7 +239,7 @@ pub(crate) async fn insert(
     Ok(Created::of(execute(connection, sql, values).await?))
 }
 
-/// Writes a password's hash, and ends the sessions that began with another.
+/// Writes a password's hash, and ends the sessions started with another password.
 pub(crate) async fn replace_password(
     connection: &mut AnyConnection,
     user_id: &str,
@@ -282,12 +252,12 @@ pub(crate) async fn replace_password(
     Ok(rows == 1)
 }
 
-/// A person, from [`COLUMNS`].
+/// A user, from [`COLUMNS`].
 pub(crate) fn read(row: &AnyRow) -> Result<User, StoreError> {
     from(&mut Columns::of("user", row))
 }
 
-/// A person, from the next columns of a row, which are [`COLUMNS`].
+/// A user from a row's next columns, which are [`COLUMNS`].
 pub(crate) fn from(columns: &mut Columns<'_>) -> Result<User, StoreError> {
     Ok(User {
         id: columns.text()?.into(),

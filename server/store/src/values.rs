@@ -1,4 +1,4 @@
-//! Between our types and the three kinds of columns: writing parameters, reading rows.
+//! Conversion between our types and the three kinds of columns: binds parameters, reads rows.
 
 use cubeloom_domain::Timestamp;
 use serde::Serialize;
@@ -9,25 +9,24 @@ use sqlx::{Any, Arguments, Decode, Encode, Row, Type};
 
 use crate::error::StoreError;
 
-/// The most of anything that is counted, where one number stands for more than is possible: sums of a thousand of it, and programs
-/// that read JSON, can hold it.
+/// Maximum of a counted amount, if a number is impossibly large: sums of a thousand such values, and programs
+/// that parse JSON, can represent it.
 pub(crate) const COUNTED: i64 = (1 << 53) - 1;
 
-/// The values of a statement, in order.
+/// The parameters of a statement, in order.
 pub(crate) struct Values {
     what: &'static str,
     pub(crate) arguments: AnyArguments,
 }
 
 impl Values {
-    /// Room for `count` values of `what`.
+    /// Capacity for `count` values of `what`.
     pub(crate) fn new(what: &'static str, count: usize) -> Self {
         let mut arguments = AnyArguments::default();
         arguments.reserve(count, 0);
         Self { what, arguments }
     }
 
-    /// Some texts.
     pub(crate) fn texts(what: &'static str, texts: &[&str]) -> Result<Self, StoreError> {
         let mut values = Self::new(what, texts.len());
         for text in texts {
@@ -36,18 +35,18 @@ impl Values {
         Ok(values)
     }
 
-    /// Total number of items.
     pub(crate) fn len(&self) -> usize {
         self.arguments.len()
     }
 
-    /// A text. PostgreSQL has no NUL in texts, so none is stored.
+    /// A text. PostgreSQL supports no NUL in texts, so it is removed.
     pub(crate) fn text(&mut self, value: &str) -> Result<&mut Self, StoreError> {
         if value.contains('\0') { self.add(value.replace('\0', "\u{fffd}")) } else { self.add(value) }
     }
 
-    /// A number, up to 2^63 - 1. What is above that is no true amount of anything, as a counter that ran below 0: the most that
-    /// is [`COUNTED`] is stored instead, and told. Refused it would be tried again for ever, and nothing else be stored.
+    /// A number, up to 2^63 - 1. A larger value is no real amount, but for instance a counter that
+    /// underflowed: [`COUNTED`] is stored instead, with a log message. A refused value would be retried
+    /// forever, and block all other writes.
     pub(crate) fn int(&mut self, value: impl TryInto<i64>) -> Result<&mut Self, StoreError> {
         let stored = value.try_into().unwrap_or_else(|_| {
             tracing::error!(what = self.what, "a number is above 2^63 - 1: 2^53 - 1 is stored");
@@ -56,12 +55,11 @@ impl Values {
         self.add::<i64>(stored)
     }
 
-    /// A flag.
     pub(crate) fn flag(&mut self, value: bool) -> Result<&mut Self, StoreError> {
         self.add(i64::from(value))
     }
 
-    /// A number that may be absent. Absent values keep their type: PostgreSQL prepares by it.
+    /// An optional number. NULLs keep their type, because PostgreSQL prepares statements by it.
     pub(crate) fn maybe_int(&mut self, value: Option<impl TryInto<i64>>) -> Result<&mut Self, StoreError> {
         match value {
             Some(value) => self.int(value),
@@ -69,12 +67,10 @@ impl Values {
         }
     }
 
-    /// A moment that may be absent.
     pub(crate) fn maybe_time(&mut self, value: Option<Timestamp>) -> Result<&mut Self, StoreError> {
         self.maybe_int(value.map(|time| time.0))
     }
 
-    /// A text that may be absent.
     pub(crate) fn maybe_text(&mut self, value: Option<&str>) -> Result<&mut Self, StoreError> {
         match value {
             Some(value) => self.text(value),
@@ -82,13 +78,13 @@ impl Values {
         }
     }
 
-    /// A document.
+    /// A value as JSON.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<&mut Self, StoreError> {
         let text = serde_json::to_string(value).map_err(|error| self.refused(error))?;
         self.add(text)
     }
 
-    /// A document that may be absent.
+    /// An optional value as JSON.
     pub(crate) fn maybe_json(&mut self, value: Option<&impl Serialize>) -> Result<&mut Self, StoreError> {
         match value {
             Some(value) => self.json(value),
@@ -116,27 +112,24 @@ pub(crate) struct Columns<'r> {
 }
 
 impl<'r> Columns<'r> {
-    /// The columns of a row of `what`.
     pub(crate) fn of(what: &'static str, row: &'r AnyRow) -> Self {
         Self { what, row, at: 0 }
     }
 
-    /// A text.
     pub(crate) fn text(&mut self) -> Result<&'r str, StoreError> {
         self.next()
     }
 
-    /// A text that may be absent.
     pub(crate) fn maybe_text(&mut self) -> Result<Option<String>, StoreError> {
         self.next()
     }
 
-    /// A text that is something more.
+    /// A text, parsed into `T`.
     pub(crate) fn parsed<T: std::str::FromStr<Err: ToString>>(&mut self) -> Result<T, StoreError> {
         self.text()?.parse().map_err(|error: T::Err| self.unreadable(error))
     }
 
-    /// A text that is something more, and may be absent.
+    /// An optional text, parsed into `T`.
     pub(crate) fn maybe_parsed<T: std::str::FromStr<Err: ToString>>(
         &mut self,
     ) -> Result<Option<T>, StoreError> {
@@ -144,52 +137,47 @@ impl<'r> Columns<'r> {
         text.parse().map(Some).map_err(|error: T::Err| self.unreadable(error))
     }
 
-    /// A number.
     pub(crate) fn int<T: TryFrom<i64>>(&mut self) -> Result<T, StoreError> {
         let value: i64 = self.next()?;
         T::try_from(value).map_err(|_| self.unreadable(format!("{value} is out of range")))
     }
 
-    /// A number that may be absent.
     pub(crate) fn maybe_int<T: TryFrom<i64>>(&mut self) -> Result<Option<T>, StoreError> {
         let Some(value) = self.next::<Option<i64>>()? else { return Ok(None) };
         T::try_from(value).map(Some).map_err(|_| self.unreadable(format!("{value} is out of range")))
     }
 
-    /// A document.
+    /// A value from JSON.
     pub(crate) fn json<T: DeserializeOwned>(&mut self) -> Result<T, StoreError> {
         serde_json::from_str(self.text()?).map_err(|error| self.unreadable(error))
     }
 
-    /// A document that may be absent.
+    /// An optional value from JSON.
     pub(crate) fn maybe_json<T: DeserializeOwned>(&mut self) -> Result<Option<T>, StoreError> {
         let Some(text) = self.next::<Option<&str>>()? else { return Ok(None) };
         serde_json::from_str(text).map(Some).map_err(|error| self.unreadable(error))
     }
 
-    /// A word that stands for one value of an enum, by its name in documents.
+    /// A value of an enum, by its serialized name.
     pub(crate) fn word<T: DeserializeOwned>(&mut self) -> Result<T, StoreError> {
         let word = self.text()?;
         serde_json::from_value(Value::from(word)).map_err(|error| self.unreadable(error))
     }
 
-    /// A word that may be absent.
+    /// An optional value of an enum, by its serialized name.
     pub(crate) fn maybe_word<T: DeserializeOwned>(&mut self) -> Result<Option<T>, StoreError> {
         let Some(word) = self.next::<Option<&str>>()? else { return Ok(None) };
         serde_json::from_value(Value::from(word)).map(Some).map_err(|error| self.unreadable(error))
     }
 
-    /// A flag.
     pub(crate) fn flag(&mut self) -> Result<bool, StoreError> {
         Ok(self.int::<i64>()? != 0)
     }
 
-    /// A moment.
     pub(crate) fn time(&mut self) -> Result<Timestamp, StoreError> {
         Ok(Timestamp(self.int()?))
     }
 
-    /// A moment that may be absent.
     pub(crate) fn maybe_time(&mut self) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.maybe_int()?.map(Timestamp))
     }

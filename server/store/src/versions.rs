@@ -14,90 +14,81 @@ use crate::query::execute;
 use crate::values::{Columns, Values};
 use crate::{Change, Store, audit, listen, projects};
 
-/// A document that is to become the newest version of a pipeline.
+/// A new version of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewVersion {
-    /// Project.
     pub project: String,
-    /// Name of the pipeline.
     pub name: String,
-    /// The document as it was written.
+    /// The document as written.
     pub document: String,
-    /// SHA-256 of what it says, as given by who stores it.
+    /// SHA-256 of its content, computed by the caller.
     pub digest: String,
     /// Digest of the associated code folder.
     pub code: Option<String>,
-    /// What the author says of the change.
+    /// The author's message for the change.
     pub message: String,
     /// The pipeline's description, as in the document.
     pub description: String,
     /// The pipeline's labels, as in the document.
     pub labels: JsonMap,
-    /// Who stores it.
+    /// The author.
     pub user: String,
-    /// Current time.
     pub now: Timestamp,
 }
 
-/// What the author saw before.
+/// The state that the change is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Whatever is there.
+    /// Any state.
     Any,
-    /// No pipeline of this name.
     New,
-    /// This version as the newest.
+    /// This version is the newest.
     Version(u32),
 }
 
-/// What came of storing a version.
+/// The outcome of storing a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PutPipeline {
-    /// It is this version.
+    /// Stored as this version.
     Stored(u32),
-    /// The newest version says the same; nothing was stored.
+    /// The newest version has the same content; nothing was stored.
     Same(u32),
     /// Another version is the newest; nothing was stored.
     Stale(u32),
-    /// A pipeline of this name was there, and none was expected; nothing was stored.
+    /// The pipeline exists, and none was expected; nothing was stored.
     Exists,
-    /// There is no such project, or no such pipeline where one was expected; nothing was stored.
+    /// The project does not exist, or the expected pipeline; nothing was stored.
     Missing,
 }
 
-/// A version of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineVersion {
     /// Version number, starting at 1.
     pub version: u32,
-    /// The document as it was written.
+    /// The document as written.
     pub document: String,
-    /// SHA-256 of what it says, as given by who stored it.
+    /// SHA-256 of its content, computed by the caller that stored it.
     pub digest: String,
     /// Digest of the associated code folder.
     pub code: Option<String>,
-    /// What the author said of the change.
+    /// The author's message for the change.
     pub message: String,
-    /// Who stored it.
+    /// The author.
     pub user: String,
-    /// Creation time.
     pub created_at: Timestamp,
 }
 
 const COLUMNS: &str = "v.version, v.document, v.digest, v.code, v.message, v.user_name, v.created_at";
 
-/// A pipeline that is held until a transaction ends.
+/// A pipeline's row, locked until a transaction ends.
 struct Held {
     version: u32,
     deleted: bool,
 }
 
 impl Store {
-    /// Stores a document as the newest version of a pipeline, unless it is the newest already (by its digest and
-    /// its code's). A deleted pipeline counts as none, but goes on with the next number.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Stores a document as the newest version of a pipeline, unless it equals the newest one (by the digests
+    /// of document and code). A deleted pipeline counts as absent, but continues with the next number.
     pub async fn put_pipeline(
         &self,
         new: &NewVersion,
@@ -135,10 +126,7 @@ impl Store {
         .await
     }
 
-    /// One version of a pipeline, also of one that was deleted: runs name it.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// One version of a pipeline, deleted pipelines included, because runs refer to them.
     pub async fn pipeline(
         &self,
         project: &str,
@@ -153,10 +141,7 @@ impl Store {
         self.one(AssertSqlSafe(sql), values, read).await
     }
 
-    /// The names of a project's pipelines, but for those that are deleted.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The names of a project's pipelines, without deleted ones.
     pub async fn pipeline_names(&self, project: &str) -> Result<BTreeSet<String>, StoreError> {
         let sql = "SELECT name FROM pipelines WHERE project = $1 AND deleted = 0";
         let read = |row: &AnyRow| Ok(Columns::of("pipeline", row).text()?.to_owned());
@@ -165,9 +150,6 @@ impl Store {
     }
 
     /// The newest version of a pipeline that is not deleted.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn newest(&self, project: &str, name: &str) -> Result<Option<PipelineVersion>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM pipelines p JOIN pipeline_versions v \
@@ -177,10 +159,7 @@ impl Store {
         self.one(AssertSqlSafe(sql), Values::texts("pipeline", &[project, name])?, read).await
     }
 
-    /// The versions of a pipeline, the newest first; only those before one, for the next page.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The versions of a pipeline, newest first; `before` starts the next page.
     pub async fn versions(
         &self,
         project: &str,
@@ -199,11 +178,8 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// Deletes a pipeline: it is not shown, started or changed any more, and its hooks go. Its versions and runs
-    /// stay. The revisions are versions.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes a pipeline: it can no longer be listed, started or changed, and its hooks are deleted. Its
+    /// versions and runs stay. The revisions are version numbers.
     pub async fn delete_pipeline(
         &self,
         project: &str,
@@ -230,7 +206,7 @@ impl Store {
         .await
     }
 
-    /// A pipeline's row, which nobody else changes until the transaction ends.
+    /// A pipeline's row, locked until the transaction ends.
     async fn hold_pipeline(
         &self,
         connection: &mut AnyConnection,
@@ -249,7 +225,7 @@ impl Store {
     }
 }
 
-/// Makes the row of a pipeline without versions, as if it had been deleted, so that writers take turns.
+/// Creates the row of a pipeline without versions, as if deleted, as a lock that serializes writers.
 async fn reserve(connection: &mut AnyConnection, project: &str, name: &str) -> Result<(), StoreError> {
     let sql = "INSERT INTO pipelines (project, name, version, deleted) VALUES ($1, $2, 0, 1) \
                ON CONFLICT (project, name) DO NOTHING";
@@ -286,7 +262,7 @@ async fn write(connection: &mut AnyConnection, new: &NewVersion, version: u32) -
     Ok(())
 }
 
-/// All that a search looks at, in lower case, a line each.
+/// The searchable text, in lower case, one field per line.
 fn search_text(new: &NewVersion) -> String {
     let mut text = format!("{}\n{}", new.name, new.description);
     for (label, value) in &new.labels {

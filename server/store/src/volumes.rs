@@ -1,4 +1,4 @@
-//! Volumes of projects: storage that tasks name.
+//! Volumes of projects: storage for their tasks.
 
 use cubeloom_domain::belongings::{Volume, VolumePlace};
 use cubeloom_domain::identity::AuditEntry;
@@ -13,7 +13,7 @@ impl Store {
     /// Stores a new volume, at revision 1.
     ///
     /// # Errors
-    /// [`StoreError::OwnerGone`] when there is no such project; otherwise when the database refuses.
+    /// [`StoreError::OwnerGone`] if the project does not exist.
     pub async fn create_volume(&self, volume: &Volume, audit: &AuditEntry) -> Result<Created, StoreError> {
         let mut values = fields(volume)?;
         values.int(volume.created_at.0)?;
@@ -22,10 +22,6 @@ impl Store {
         self.create_named(sql, values, audit).await
     }
 
-    /// Returns a volume.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn volume(&self, project: &str, name: &str) -> Result<Option<Volume>, StoreError> {
         let sql = "SELECT project, name, description, config_json, created_at, revision FROM volumes \
                    WHERE project = $1 AND name = $2";
@@ -33,19 +29,13 @@ impl Store {
     }
 
     /// The volumes of a project, by name.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn volumes(&self, project: &str) -> Result<Vec<Volume>, StoreError> {
         let sql = "SELECT project, name, description, config_json, created_at, revision FROM volumes \
                    WHERE project = $1 ORDER BY name";
         self.all(sql, Values::texts("volume", &[project])?, read).await
     }
 
-    /// Changes a volume's description and place.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Changes a volume's description and location.
     pub async fn update_volume(
         &self,
         volume: &Volume,
@@ -58,10 +48,7 @@ impl Store {
         self.change_named(target, sql, fields(volume)?, audit).await
     }
 
-    /// Forgets a volume; what lies in it stays where it is.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes a volume; its content stays.
     pub async fn delete_volume(
         &self,
         project: &str,
@@ -73,7 +60,7 @@ impl Store {
     }
 }
 
-/// What an insertion and a change both write.
+/// The values written by both an insert and an update.
 fn fields(volume: &Volume) -> Result<Values, StoreError> {
     let texts = [&volume.project, &volume.name, kind(&volume.place), &volume.description];
     let mut values = Values::texts("volume", &texts)?;
@@ -85,7 +72,7 @@ fn target<'t>(project: &'t str, name: &'t str, expected: Option<u64>) -> Target<
     Target { table: "volumes", key: [("project", project), ("name", name)], expected }
 }
 
-/// The word for a place, for people who look into the database.
+/// The word for a location, for people who read the database.
 fn kind(place: &VolumePlace) -> &'static str {
     match place {
         VolumePlace::Workspace { .. } => "workspace",

@@ -1,4 +1,4 @@
-//! What waits, and why: instances that have what they need and do not run.
+//! Pending instances, with reasons: they are ready but do not run.
 
 use std::collections::BTreeMap;
 
@@ -15,68 +15,56 @@ use crate::query;
 use crate::rows::{self, INSTANCE_COLUMNS};
 use crate::values::{Columns, Values};
 
-/// An instance that waits for a place, or for its next try.
+/// An instance that is pending, or waits for its retry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waiting {
-    /// The project of its run.
     pub project: String,
-    /// The pipeline of its run.
     pub pipeline: String,
-    /// User who started the run.
     pub user: String,
-    /// Name of the task.
     pub task: String,
-    /// The cluster that its jobs go to.
+    /// The target cluster of its jobs.
     pub cluster: String,
-    /// The task as it was planned; none where its plan has no such task.
+    /// The planned task; `None` if the plan has no such task.
     pub planned: Option<PlannedTask>,
-    /// The instance; its state says why it waits.
+    /// The instance; its state has the pending reason.
     pub instance: InstanceRecord,
 }
 
-/// A task whose instances wait.
+/// A task with pending instances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitingTask {
-    /// The instance that waits longest.
+    /// The instance pending longest.
     pub first: Waiting,
-    /// How many of its instances wait.
+    /// Number of pending instances.
     pub count: u64,
 }
 
-/// That an instance waits: what its state's document says after `{"state":"`.
+/// SQL for a pending instance: its state's JSON after `{"state":"`.
 const WAITS: &str = "i.ended_at IS NULL AND SUBSTR(i.state_json, 11, 8) IN ('waiting\"', 'backoff\"')";
 
-/// An instance that waits for a place, of a run that another server leads.
+/// A pending instance of a run that another server leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingElsewhere {
-    /// The server.
     pub server: String,
-    /// The project of its run.
     pub project: String,
-    /// The pipeline of its run.
     pub pipeline: String,
-    /// Whom its run acts for.
+    /// The user that its run runs as.
     pub user: String,
-    /// Run.
     pub run: RunId,
-    /// Task.
     pub task: TaskIx,
-    /// Which of the task's instances it is.
+    /// The index of the instance.
     pub instance: InstanceIx,
-    /// The number of the attempt that it waits to make.
+    /// The number of its next attempt.
     pub n: u32,
-    /// Since when it waits.
+    /// Pending since this time.
     pub since: Timestamp,
-    /// Until when it borrows nothing.
+    /// Until when it may not borrow quota.
     pub cool_until: Option<Timestamp>,
 }
 
 impl Store {
-    /// The instances that wait for a place, of runs that servers other than `owner` lead now: those that wait longest. What
-    /// their runs' parallelism keeps back is not read, however much of it there is.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The instances pending longest, of runs that servers other than `owner` lead now. Instances limited by
+    /// their run's parallelism are not read, however many there are.
     pub async fn waiting_elsewhere(
         &self,
         owner: &str,
@@ -85,7 +73,8 @@ impl Store {
     ) -> Result<Vec<WaitingElsewhere>, StoreError> {
         let mut values = Values::texts("instance", &[owner])?;
         values.int(now.0)?.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
-        // The join says the order in which SQLite goes: from the few runs of others, not from all that waits.
+        // The join order makes SQLite start from the few runs of other servers, not from all pending
+        // instances.
         let sql = "SELECT r.lease_owner, r.project, r.pipeline, COALESCE(r.acting_user, r.user_name), i.run_id, i.task, \
                    i.instance, i.attempt, i.ready_at, i.cool_until FROM runs r CROSS JOIN instances i \
                    WHERE r.lease_owner IS NOT NULL AND r.lease_owner <> $1 AND r.lease_until >= $2 AND r.state = 'running' \
@@ -108,10 +97,7 @@ impl Store {
         .await
     }
 
-    /// The instances of a run that wait, those that were ready first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The pending instances of a run, in the order in which they became ready.
     pub async fn waiting_of(&self, run: &RunId, limit: usize) -> Result<Vec<InstanceRecord>, StoreError> {
         let mut values = Values::texts("instance", &[run.as_str()])?;
         values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
@@ -122,10 +108,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::instance).await
     }
 
-    /// The instances of a run that wait for a person's decision, those that were ready first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The instances of a run that wait for an approval, in the order in which they became ready.
     pub async fn questions(&self, run: &RunId, limit: usize) -> Result<Vec<InstanceRecord>, StoreError> {
         let mut values = Values::texts("instance", &[run.as_str()])?;
         values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
@@ -137,10 +120,10 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::instance).await
     }
 
-    /// The instances that wait longest, of all projects or of these.
+    /// The instances pending longest, in all projects or in these.
     ///
     /// # Errors
-    /// When the database refuses, or a plan cannot be read.
+    /// If a plan cannot be read.
     pub async fn waiting(
         &self,
         projects: Option<&[String]>,
@@ -161,11 +144,11 @@ impl Store {
         Ok(found)
     }
 
-    /// The tasks whose instances wait, those that wait longest first, of all projects or of these; and how many tasks there
-    /// are.
+    /// The tasks with pending instances, longest pending first, in all projects or in these; and the number
+    /// of such tasks.
     ///
     /// # Errors
-    /// When the database refuses, or a plan cannot be read.
+    /// If a plan cannot be read.
     pub async fn waiting_tasks(
         &self,
         projects: Option<&[String]>,
@@ -185,7 +168,7 @@ impl Store {
         let mut counts = Vec::new();
         let mut first = Vec::new();
         for (run, task, count) in groups.iter().take(limit) {
-            // It may have begun meanwhile.
+            // It may have started meanwhile.
             if let Some(found) = self.waits_longest(run, *task).await? {
                 first.push(found);
                 counts.push(*count);
@@ -196,7 +179,7 @@ impl Store {
         Ok((tasks.collect(), groups.len()))
     }
 
-    /// The instance of a task that waits longest.
+    /// The instance of a task pending longest.
     async fn waits_longest(&self, run: &RunId, task: TaskIx) -> Result<Option<Waiting>, StoreError> {
         let mut values = Values::texts("instance", &[run.as_str()])?;
         values.int(task.0)?;
@@ -208,7 +191,7 @@ impl Store {
         self.one(AssertSqlSafe(sql), values, waiting).await
     }
 
-    /// Fills in what stands in the plans.
+    /// Fills in the planned tasks.
     async fn add_plans(&self, waiting: &mut [Waiting]) -> Result<(), StoreError> {
         let mut tasks: BTreeMap<RunId, Vec<TaskIx>> = BTreeMap::new();
         for one in waiting.iter() {

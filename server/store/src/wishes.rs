@@ -1,4 +1,4 @@
-//! What people want of runs.
+//! Users' commands for runs.
 
 use std::collections::HashSet;
 
@@ -14,10 +14,10 @@ use crate::values::{Columns, Values};
 use crate::{Store, audit, budgets, listen};
 
 impl Store {
-    /// Stores a wish, and returns its id.
+    /// Stores a command, and returns its id.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`], [`StoreError::BudgetSpent`], or when the database refuses.
+    /// [`StoreError::NoSuchRun`], [`StoreError::BudgetSpent`].
     pub async fn add_wish(
         &self,
         run: &RunId,
@@ -46,7 +46,7 @@ impl Store {
         let Some(found) = found else { return Err(StoreError::NoSuchRun(run.clone())) };
         let mut columns = Columns::of("run", &found);
         let (project, live) = (columns.text()?, columns.flag()?);
-        // A run that has ended and goes on again starts something new; one that goes on may.
+        // Resuming an ended run starts something new; an active run may continue.
         if !live && matches!(wish, Wish::Resume | Wish::Rerun { .. } | Wish::Mark { .. }) {
             budgets::refuse(&mut transaction, project, now).await?;
         }
@@ -71,15 +71,12 @@ impl Store {
         Ok(id)
     }
 
-    /// The open wishes of these runs, in the order in which they were made.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The pending commands for these runs, in order of creation.
     pub async fn wishes(&self, runs: &[RunId]) -> Result<Vec<WishRecord>, StoreError> {
         if runs.is_empty() {
             return Ok(Vec::new());
         }
-        // Open wishes are few, whatever was ever wanted; the runs of a server may be many.
+        // Pending commands are few; past commands and a server's runs may be many.
         let query = sqlx::query(
             "SELECT id, run_id, wish_json, user_name, created_at FROM wishes WHERE handled = 0 ORDER BY id",
         );
@@ -88,10 +85,7 @@ impl Store {
         Ok(open.into_iter().filter(|wish| runs.contains(&wish.run)).collect())
     }
 
-    /// The last wish that a run be cancelled, whether it was granted or not.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The last cancel command for a run, whether it was carried out or not.
     pub async fn last_cancel(&self, run: &RunId) -> Result<Option<WishRecord>, StoreError> {
         let sql = "SELECT id, run_id, wish_json, user_name, created_at FROM wishes \
                    WHERE run_id = $1 AND wish_json LIKE '{\"wish\":\"cancel\"%' ORDER BY id DESC LIMIT 1";
@@ -99,7 +93,7 @@ impl Store {
     }
 }
 
-/// The next wish's id. The counter's row makes writers take turns, so ids follow the order of commits.
+/// The next command's id. The counter's row serializes writers, so ids follow commit order.
 async fn next_id(connection: &mut AnyConnection) -> Result<i64, StoreError> {
     let row = sqlx::query("UPDATE counters SET value = value + 1 WHERE name = 'wishes' RETURNING value")
         .fetch_one(connection)

@@ -1,4 +1,4 @@
-//! The connections that write: SQLite's only one, or one of PostgreSQL's pool.
+//! Connections for writing: SQLite's only one, or one of PostgreSQL's pool.
 
 use std::mem;
 
@@ -9,7 +9,6 @@ use tokio::sync::MutexGuard;
 
 use crate::backend::Backend;
 
-/// A connection that may write.
 pub(crate) enum Writer<'s> {
     Only(MutexGuard<'s, Only>),
     Pooled(Pooled),
@@ -23,13 +22,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Begins a transaction; [`Writer::ended`] must be told of its end.
+    /// Begins a transaction; call [`Writer::ended`] after its end.
     pub(crate) async fn begin(&mut self, backend: Backend) -> Result<Transaction<'_, Any>, sqlx::Error> {
         *self.begun() = true;
         self.get().begin_with(backend.begin()).await
     }
 
-    /// The transaction is committed or rolled back.
+    /// Call it when the transaction is committed or rolled back.
     pub(crate) fn ended(&mut self) {
         *self.begun() = false;
     }
@@ -42,10 +41,10 @@ impl Writer<'_> {
     }
 }
 
-/// SQLite's one writing connection.
+/// SQLite's only writing connection.
 pub(crate) struct Only {
     connection: AnyConnection,
-    /// Whether a transaction was begun whose end is unknown.
+    /// Whether a transaction was begun and its end is unknown.
     begun: bool,
     connect: AnyConnectOptions,
     settings: String,
@@ -62,8 +61,9 @@ impl Only {
         &mut self.connection
     }
 
-    /// Opens it again if a transaction has no known end: its future was dropped, or its rollback failed. On a full disk
-    /// SQLite rolls back by itself; the driver still counts the transaction, and refuses to begin another one.
+    /// Reopens it if a transaction has no known end: its future was dropped, or its rollback failed. On a
+    /// full disk SQLite rolls back by itself. The driver still counts the transaction, and refuses to begin
+    /// another.
     pub(crate) async fn ready(&mut self) -> Result<(), sqlx::Error> {
         if !self.begun {
             return Ok(());
@@ -84,8 +84,8 @@ async fn connected(connect: &AnyConnectOptions, settings: &str) -> Result<AnyCon
     Ok(connection)
 }
 
-/// A connection of the pool. One that is given up between the beginning and the end of a transaction, because its
-/// future was dropped, is closed: back in the pool it would hold its locks until somebody used it again.
+/// A pooled connection. If it is dropped within a transaction, because its future was dropped, it is closed.
+/// Back in the pool it would keep its locks until its next use.
 pub(crate) struct Pooled {
     connection: PoolConnection<Any>,
     begun: bool,

@@ -16,11 +16,9 @@ use cubeloom_domain::template::{
 use cubeloom_domain::{Bytes, Cpu};
 use serde_json::{Value, json};
 
-/// A pipeline under construction.
 #[derive(Clone, Debug)]
 pub struct PipelineBuilder(pub Pipeline);
 
-/// A pipeline without tasks.
 #[must_use]
 pub fn pipeline(name: &str) -> PipelineBuilder {
     PipelineBuilder(Pipeline {
@@ -68,47 +66,45 @@ impl PipelineBuilder {
         self
     }
 
-    /// Changes anything else.
+    /// Changes any other field.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Pipeline)) -> Self {
         change(&mut self.0);
         self
     }
 
-    /// The document's text.
     #[must_use]
     pub fn text(&self) -> String {
         serde_json::to_string_pretty(&self.0).expect("a pipeline is JSON")
     }
 }
 
-/// A task under construction.
 #[derive(Clone, Debug)]
 pub struct TaskBuilder(pub Task);
 
 impl TaskBuilder {
-    /// It comes after `need`.
+    /// Adds a dependency.
     #[must_use]
     pub fn needs(mut self, need: &str) -> Self {
         self.0.needs.push(need.into());
         self
     }
 
-    /// It uses another template.
+    /// Sets the template.
     #[must_use]
     pub fn template(mut self, name: &str) -> Self {
         self.0.template = name.into();
         self
     }
 
-    /// It has this argument.
+    /// Sets an argument.
     #[must_use]
     pub fn argument(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.arguments.insert(name.into(), value.into());
         self
     }
 
-    /// Each worker gets this much.
+    /// Sets the resources of each worker.
     #[must_use]
     pub fn resources(mut self, cpu: &str, memory: &str) -> Self {
         self.0.resources = Some(Box::new(ResourceRequest {
@@ -119,7 +115,7 @@ impl TaskBuilder {
         self
     }
 
-    /// It is tried this often in all, without a wait, after every kind of failure.
+    /// Sets the max attempts, without backoff, after every kind of failure.
     #[must_use]
     pub fn attempts(mut self, attempts: u32) -> Self {
         let on =
@@ -129,14 +125,14 @@ impl TaskBuilder {
         self
     }
 
-    /// It starts by this rule.
+    /// Sets the trigger rule.
     #[must_use]
     pub fn trigger(mut self, rule: TriggerRule) -> Self {
         self.0.trigger = Some(rule);
         self
     }
 
-    /// One instance for each of these.
+    /// One instance for each of these items.
     #[must_use]
     pub fn for_each(mut self, items: Value) -> Self {
         self.0.for_each =
@@ -144,7 +140,7 @@ impl TaskBuilder {
         self
     }
 
-    /// One instance for each element that the expression yields.
+    /// One instance for each item that the expression yields.
     #[must_use]
     pub fn for_each_from(mut self, expression: &str) -> Self {
         self.0.for_each = Some(Box::new(ForEach {
@@ -156,7 +152,7 @@ impl TaskBuilder {
         self
     }
 
-    /// Changes anything else.
+    /// Changes any other field.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Task)) -> Self {
         change(&mut self.0);
@@ -164,14 +160,13 @@ impl TaskBuilder {
     }
 }
 
-/// A length of time.
 #[must_use]
 pub fn span(text: &str) -> Span {
     text.parse().expect("a length of time")
 }
 
-/// The templates `noop` (one worker), `gang` (argument `workers`), `elastic` (arguments `min` and `max`), and `pair` (a master and
-/// a worker).
+/// The templates `noop` (one worker), `gang` (argument `workers`), `elastic` (arguments `min` and `max`), and
+/// `pair` (a master and a worker).
 #[must_use]
 pub fn templates() -> TemplateSet {
     let install = |template: TaskTemplate| {

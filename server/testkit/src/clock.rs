@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cubeloom_domain::{Clock, Timestamp};
 
-/// A clock that stands still until it is told to go on.
+/// A clock that stands still until it is advanced.
 #[derive(Debug)]
 pub struct TestClock(AtomicI64);
 
@@ -16,7 +16,6 @@ impl TestClock {
         Self(AtomicI64::new(1_767_268_800_000_000))
     }
 
-    /// Goes on by this much.
     pub fn advance(&self, by: Duration) {
         let micros = i64::try_from(by.as_micros()).expect("a test does not wait for 300,000 years");
         self.0.fetch_add(micros, Ordering::SeqCst);
@@ -35,7 +34,7 @@ impl Clock for TestClock {
     }
 }
 
-/// The machine's own clock, for tests of real waiting.
+/// The machine's own clock, for tests with real waits.
 #[derive(Debug, Default)]
 pub struct SystemClock;
 

@@ -1,31 +1,29 @@
-//! What a computation costs, however busy the machine is.
+//! The CPU time of a computation, independent of the machine's load.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// The processor time that this thread has used since it was begun.
+/// The CPU time that this thread has used since `begin`.
 #[derive(Debug)]
 pub struct Spent(Duration);
 
 impl Spent {
-    /// Begins to measure.
     #[must_use]
     pub fn begin() -> Self {
         Self(of_thread())
     }
 
-    /// What was used so far.
     #[must_use]
     pub fn so_far(&self) -> Duration {
         of_thread() - self.0
     }
 }
 
-/// The processor time of what is done, the least of some tries.
+/// The CPU time of `work`, the minimum over several tries.
 ///
 /// # Panics
-/// Without a try.
+/// With zero tries.
 pub fn least_of(tries: u32, mut work: impl FnMut()) -> Duration {
     let one = |_| {
         let spent = Spent::begin();

@@ -1,4 +1,5 @@
-//! An exporter for tests, which a real Prometheus scrapes: it serves recorded text, with the values of a scenario in it.
+//! An exporter for tests, scraped by a real Prometheus: it serves recorded text, with the values of a
+//! scenario.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -6,25 +7,23 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What a dcgm-exporter that knows pods tells of two cards: `cl-train-0123456789-worker-0` holds the first, nobody the second,
-/// which cannot tell its power. The format is that of its default counters.
+/// The output of a dcgm-exporter with pod labels for two GPUs. `cl-train-0123456789-worker-0` has the first,
+/// no pod the second, which reports no power. The format is that of its default counters.
 pub const DCGM: &str = include_str!("../recorded/dcgm.prom");
 
-/// A recorded series.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
-    /// The name of the metric.
     pub name: &'a str,
-    /// The card's number.
+    /// The index of the GPU.
     pub gpu: &'a str,
-    /// What was recorded.
+    /// The recorded value.
     pub value: f64,
 }
 
-/// What each series is now; none where it is left out.
+/// The current value of each series; `None` omits it.
 type Scenario = Box<dyn Fn(&Line<'_>) -> Option<f64> + Send>;
 
-/// What is served: nothing while it is away.
+/// The served content: none while the exporter is down.
 struct Part {
     text: String,
     scenario: Scenario,
@@ -32,17 +31,17 @@ struct Part {
     has_ended: bool,
 }
 
-/// An exporter that runs; it ends when this does.
+/// A running exporter, stopped on drop.
 pub struct Exporter {
     address: SocketAddr,
     part: Arc<Mutex<Part>>,
 }
 
 impl Exporter {
-    /// One that tells what was recorded.
+    /// Serves the recorded text.
     ///
     /// # Panics
-    /// No port is free.
+    /// If no port is free.
     #[must_use]
     pub fn of(text: impl Into<String>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
@@ -64,23 +63,23 @@ impl Exporter {
         Self { address, part }
     }
 
-    /// `host:port`, as Prometheus wants it.
+    /// `host:port`, the form of a Prometheus target.
     #[must_use]
     pub fn target(&self) -> String {
         self.address.to_string()
     }
 
-    /// From now on it tells something else.
+    /// Serves another text from now on.
     pub fn tell(&self, text: impl Into<String>) {
         lock(&self.part).text = text.into();
     }
 
-    /// From now on each series is what the scenario says, and left out where that is nothing.
+    /// From now on the scenario sets each series, or omits it with `None`.
     pub fn play(&self, scenario: impl Fn(&Line<'_>) -> Option<f64> + Send + 'static) {
         lock(&self.part).scenario = Box::new(scenario);
     }
 
-    /// It answers nobody any more, or does again.
+    /// Stops responding, or responds again.
     pub fn be_away(&self, is_away: bool) {
         lock(&self.part).is_away = is_away;
     }
@@ -89,7 +88,7 @@ impl Exporter {
 impl Drop for Exporter {
     fn drop(&mut self) {
         lock(&self.part).has_ended = true;
-        // Its thread waits for somebody to come.
+        // Its thread waits for a connection.
         let _ = TcpStream::connect(self.address);
     }
 }

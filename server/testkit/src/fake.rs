@@ -1,7 +1,7 @@
-//! A cluster that only pretends: what happens to a job is scripted by the name of its task.
+//! A simulated cluster: scripts by task name determine the behaviour of jobs.
 //!
-//! It outlives the engine under test, as a real cluster does: attach another engine to it and its jobs are still
-//! there. It counts how often each attempt was executed, so that tests can say "at most once".
+//! It outlives the engine under test, as a real cluster does: another attached engine finds its jobs. It
+//! counts the executions of each attempt, so that tests can assert "at most once".
 
 mod capabilities;
 
@@ -21,29 +21,28 @@ use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::usage::{RoleUsage, UsageSeries, UsageSummary, WorkerUsage};
 use cubeloom_domain::{AttemptKey, Bytes, Clock, Cpu, JsonMap, Timestamp};
 
-/// What a job does.
 #[derive(Clone, Debug, Default)]
 pub enum Behaviour {
-    /// It succeeds at once.
+    /// It succeeds immediately.
     #[default]
     Succeed,
-    /// It succeeds at once with these outputs.
+    /// It succeeds immediately with these outputs.
     Outputs(JsonMap),
-    /// It succeeds at once and reports what this makes of it.
+    /// It succeeds immediately with the report that this function computes.
     Compute(fn(&Job) -> Report),
-    /// It fails at once.
+    /// It fails immediately.
     Fail(FailureKind),
-    /// It has run for ten seconds and needed this much memory; it has succeeded where each worker had it.
+    /// It ran for ten seconds and needed this much memory; it succeeds if each worker had it.
     Needs(Bytes),
-    /// The same, where the workers of each role needed an amount of their own, in the order of the roles.
+    /// The same with a separate amount for the workers of each role, in role order.
     NeedsEach(Vec<Bytes>),
     /// It runs until the test ends it.
     Hold,
-    /// It is forgotten: the cluster will say that it knows nothing of it.
+    /// It is forgotten: the cluster reports it as unknown.
     Vanish,
 }
 
-/// A cluster that only pretends.
+/// A simulated cluster.
 pub struct FakeExecutor {
     facts: Facts,
     clock: Arc<dyn Clock>,
@@ -51,28 +50,27 @@ pub struct FakeExecutor {
     at_once: usize,
 }
 
-/// How many jobs tests give it at a time: fewer than most of their runs have.
+/// Batch size of submissions in tests: smaller than most of their runs.
 const AT_ONCE: usize = 3;
 
 #[derive(Default)]
 struct Inner {
-    /// The engines that are told, also those that have ended: they do not listen any more.
+    /// The attached engines, including ended ones, which no longer listen.
     observers: Vec<Arc<dyn Observer>>,
     scripts: BTreeMap<String, VecDeque<Behaviour>>,
-    /// Jobs that are held.
+    /// Running jobs.
     jobs: HashSet<AttemptKey>,
-    /// The workers of each job.
     workers: HashMap<AttemptKey, Workers>,
-    /// The memory of the first role's workers, of each job.
+    /// The memory of the first role's workers, by job.
     memory: HashMap<AttemptKey, Bytes>,
-    /// What the workers of each job used over time.
+    /// The usage series of each job's workers.
     series: HashMap<AttemptKey, Vec<WorkerUsage>>,
-    /// Workers that are told to go stay until the test lets them.
+    /// Whether released workers stay until the test permits their end.
     holds_workers: bool,
     executions: HashMap<AttemptKey, u32>,
     ended: HashMap<AttemptKey, Ended>,
-    /// What the attached engine has bound, each with its cards. By key and not counted: who dies between `bind` and its
-    /// commit never releases, and the next engine binds the same attempt.
+    /// The bindings of the attached engine, each with its number of GPUs. By key, not as a count: an engine
+    /// that dies between `bind` and its commit never releases, and the next engine binds the same attempt.
     bound: HashMap<AttemptKey, u32>,
     order: Vec<AttemptKey>,
     keep_history: bool,
@@ -80,37 +78,36 @@ struct Inner {
     held_up: Option<String>,
     held_projects: BTreeMap<String, String>,
     cancels: usize,
-    /// The trees of queues that it was told of.
+    /// The quota trees that it received.
     shared: Vec<Arc<Vec<QueueRecord>>>,
-    /// The nodes that are set aside, with the reasons.
+    /// The cordoned nodes, with the reasons.
     aside: BTreeMap<String, String>,
-    /// The cards that are faulty, by UUID, each with its error.
+    /// The unhealthy GPUs, by UUID, each with its error.
     faults: BTreeMap<String, u32>,
 }
 
-/// A worker of a job that came, or went, by its rank.
+/// A start or end of a worker of a job, by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It started.
     Came(u32),
-    /// It was given back, and has ended.
+    /// It was released, and has ended.
     Went(u32),
-    /// It was lost by itself.
+    /// It failed on its own.
     Lost(u32),
 }
 
-/// The workers of a job.
 #[derive(Default)]
 struct Workers {
-    /// The ranks of those that run.
+    /// The ranks of the running workers.
     ranks: BTreeSet<u32>,
-    /// How many must stay.
+    /// The minimum number of workers.
     least: u32,
     steps: Vec<Step>,
 }
 
 impl Workers {
-    /// So many, from the first: those with lower ranks come before those with higher ones, and go after them.
+    /// Sets the number of workers, counted from rank 0: lower ranks start before higher ones, and end after
+    /// them.
     fn resize(&mut self, count: u32) {
         let gone: Vec<u32> = self.ranks.range(count..).rev().copied().collect();
         let new: Vec<u32> = (0..count).filter(|rank| !self.ranks.contains(rank)).collect();
@@ -125,30 +122,30 @@ impl Workers {
 }
 
 impl FakeExecutor {
-    /// A cluster that has this much.
+    /// A cluster with these resources.
     #[must_use]
     pub fn new(facts: Facts, clock: Arc<dyn Clock>) -> Arc<Self> {
         let inner = Inner { keep_history: true, ..Inner::default() };
         Arc::new(Self { facts, clock, inner: Mutex::new(inner), at_once: AT_ONCE })
     }
 
-    /// The same without memory of what has ended, for benchmarks.
+    /// The same without a memory of ended jobs, for benchmarks.
     #[must_use]
     pub fn forgetful(facts: Facts, clock: Arc<dyn Clock>) -> Arc<Self> {
         Arc::new(Self { facts, clock, inner: Mutex::default(), at_once: usize::MAX })
     }
 
-    /// Scripts the next attempts of a task, in order; after them it succeeds.
+    /// Scripts the next attempts of a task, in order; later ones succeed.
     pub fn script(&self, task: &str, behaviours: impl IntoIterator<Item = Behaviour>) {
         self.lock().scripts.entry(task.into()).or_default().extend(behaviours);
     }
 
-    /// Takes back what is scripted of a task.
+    /// Removes the script of a task.
     pub fn forget_script(&self, task: &str) {
         self.lock().scripts.remove(task);
     }
 
-    /// The attempts that run, sorted.
+    /// The running attempts, sorted.
     #[must_use]
     pub fn running(&self) -> Vec<AttemptKey> {
         let mut keys: Vec<_> = self.lock().jobs.iter().cloned().collect();
@@ -156,30 +153,30 @@ impl FakeExecutor {
         keys
     }
 
-    /// The attempts that were executed, in the order they started.
+    /// The executed attempts, in start order.
     #[must_use]
     pub fn started(&self) -> Vec<AttemptKey> {
         self.lock().order.clone()
     }
 
-    /// How often each attempt was executed.
+    /// The number of executions of each attempt.
     #[must_use]
     pub fn executions(&self) -> HashMap<AttemptKey, u32> {
         self.lock().executions.clone()
     }
 
-    /// How many jobs are bound and not released.
+    /// The number of bound jobs.
     #[must_use]
     pub fn bound(&self) -> usize {
         self.lock().bound.len()
     }
 
-    /// Ends a job that is held.
+    /// Ends a held job.
     pub fn finish(&self, key: &AttemptKey, outcome: Outcome) {
         self.finish_with(key, outcome, Report::default());
     }
 
-    /// Ends a job that is held, with a report.
+    /// Ends a held job with a report.
     pub fn finish_with(&self, key: &AttemptKey, outcome: Outcome, report: Report) {
         let mut inner = self.lock();
         if inner.jobs.remove(key) {
@@ -187,23 +184,23 @@ impl FakeExecutor {
         }
     }
 
-    /// Says that a job that is held has measured something.
+    /// Reports a metric of a held job.
     pub fn measure(&self, key: &AttemptKey, metric: Metric) {
         self.lock().tell(key, Event::Measured(metric));
     }
 
-    /// Says at which pace a job that is held goes.
+    /// Reports the step progress of a held job.
     pub fn pace(&self, key: &AttemptKey, pace: Pace) {
         self.lock().tell(key, Event::Paced(Box::new(pace)));
     }
 
-    /// Says that a worker of a role of a job that is held has nearly used up its memory.
+    /// Reports that a worker in a role of a held job has nearly used up its memory.
     pub fn fill(&self, key: &AttemptKey, role: &str, limit: Bytes) {
         let full = NearlyFull { role: role.into(), limit, used: Bytes(limit.0 - limit.0 / 20) };
         self.lock().tell(key, Event::NearlyFull(full));
     }
 
-    /// Says that the workers of a role of a job that is held were not given so much memory: they have what they had.
+    /// Reports that the workers of a role of a held job did not get so much memory: they keep what they had.
     pub fn refuse_memory(&self, key: &AttemptKey, role: &str, memory: Bytes, had: Bytes) {
         let mut inner = self.lock();
         inner.memory.insert(key.clone(), had);
@@ -211,24 +208,24 @@ impl FakeExecutor {
         inner.tell(key, Event::NotGiven(not));
     }
 
-    /// The memory that each worker of a job's first role has, or had last.
+    /// The current or last memory of each worker of a job's first role.
     #[must_use]
     pub fn memory(&self, key: &AttemptKey) -> Bytes {
         self.lock().memory.get(key).copied().unwrap_or_default()
     }
 
-    /// Says what the workers of a job have used over time.
+    /// Sets the usage series of a job's workers.
     pub fn set_series(&self, key: &AttemptKey, series: Vec<WorkerUsage>) {
         self.lock().series.insert(key.clone(), series);
     }
 
-    /// How many workers of a job run, or ran last.
+    /// The current or last number of workers of a job.
     #[must_use]
     pub fn workers(&self, key: &AttemptKey) -> u32 {
         self.lock().workers.get(key).map_or(0, Workers::count)
     }
 
-    /// The ranks of the workers of a job that run, or ran last.
+    /// The ranks of the current or last workers of a job.
     #[must_use]
     pub fn ranks(&self, key: &AttemptKey) -> Vec<u32> {
         self.lock()
@@ -238,13 +235,13 @@ impl FakeExecutor {
             .unwrap_or_default()
     }
 
-    /// Which workers of a job came and went, in order.
+    /// The starts and ends of a job's workers, in order.
     #[must_use]
     pub fn steps(&self, key: &AttemptKey) -> Vec<Step> {
         self.lock().workers.get(key).map(|workers| workers.steps.clone()).unwrap_or_default()
     }
 
-    /// A worker of a job that is held is lost. The job goes on as long as enough are left, and fails otherwise.
+    /// Fails a worker of a held job. The job continues while enough workers remain, and fails otherwise.
     pub fn lose(&self, key: &AttemptKey, rank: u32) {
         let mut inner = self.lock();
         let Some(workers) = inner.workers.get_mut(key) else { return };
@@ -259,40 +256,40 @@ impl FakeExecutor {
         }
     }
 
-    /// From now on, single workers that are told to go stay; or they go again.
+    /// Sets whether single workers that are released stay.
     pub fn hold_workers(&self, hold: bool) {
         self.lock().holds_workers = hold;
     }
 
-    /// So many workers of a job run: the cluster's own scheduler decides that.
+    /// Sets the number of a job's workers, as the cluster's own scheduler would.
     pub fn run_with(&self, key: &AttemptKey, workers: u32) {
         self.lock().tell(key, Event::Running { workers });
     }
 
-    /// So many workers of a job are left.
+    /// Leaves only this many workers of a job.
     pub fn leave(&self, key: &AttemptKey, workers: u32) {
         let mut inner = self.lock();
         inner.workers.entry(key.clone()).or_default().resize(workers);
         inner.tell(key, Event::Resized { workers });
     }
 
-    /// From now on, jobs that are told to stop take no notice; or they do again.
+    /// Sets whether jobs ignore cancellation.
     pub fn ignore_cancels(&self, ignore: bool) {
         self.lock().ignores_cancels = ignore;
     }
 
-    /// How often a job was told to stop.
+    /// The number of cancellations.
     #[must_use]
     pub fn cancels(&self) -> usize {
         self.lock().cancels
     }
 
-    /// From now on nothing new starts, for this reason; or it does again.
+    /// Blocks all new starts for this reason, or permits them again.
     pub fn hold_up(&self, why: Option<&str>) {
         self.lock().held_up = why.map(str::to_owned);
     }
 
-    /// From now on nothing new of this project starts, for this reason; or it does again.
+    /// Blocks new starts of this project for this reason, or permits them again.
     pub fn hold_project(&self, project: &str, why: Option<&str>) {
         let held = &mut self.lock().held_projects;
         match why {
@@ -301,7 +298,7 @@ impl FakeExecutor {
         };
     }
 
-    /// The trees of queues that it was told of, in their order.
+    /// The quota trees that it received, in order.
     pub fn shared(&self) -> Vec<Arc<Vec<QueueRecord>>> {
         self.lock().shared.clone()
     }
@@ -316,7 +313,8 @@ impl FakeExecutor {
         self.end_as(inner, key, ended);
     }
 
-    /// What a worker of each role needs is there, or memory of the first role that has less runs out.
+    /// Ends a job: successful if each role has the memory that it needs, else OOM killed in the first role
+    /// that has less.
     fn end_by_need(&self, inner: &mut Inner, job: &Job, needs: &[Bytes]) {
         let ended_at = self.clock.now();
         let usage = |(role, need): (&JobRole, &Bytes)| RoleUsage {
@@ -405,7 +403,7 @@ impl Inner {
         }
     }
 
-    /// Reports the state of a job that is here; says whether it is.
+    /// Reports the state of a known job; returns whether it is known.
     fn report_known(&self, key: &AttemptKey, clock: &dyn Clock) -> bool {
         if let Some(ended) = self.ended.get(key) {
             self.tell(key, Event::Ended(Box::new(ended.clone())));
@@ -449,7 +447,7 @@ impl Executor for FakeExecutor {
     fn attach(&self, observer: Arc<dyn Observer>) {
         let mut inner = self.lock();
         inner.observers.push(observer);
-        // Bindings are kept in the memory of a server, and end with it.
+        // Bindings exist only in a server's memory, and end with it.
         inner.bound.clear();
     }
 
@@ -497,7 +495,7 @@ impl Executor for FakeExecutor {
             if inner.ignores_cancels {
                 return;
             }
-            // Also one that was never submitted: a submission that comes after it must not start.
+            // Also one that was never submitted: a later submission must not start.
             if inner.jobs.remove(&key) || !inner.ended.contains_key(&key) {
                 self.end(&mut inner, &key, Outcome::Cancelled, Report::default());
             }

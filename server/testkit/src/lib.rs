@@ -1,4 +1,4 @@
-//! What tests share: builders that speak the domain, a clock moved by hand, a cluster that only pretends.
+//! Shared test utilities: builders for domain types, a clock moved by hand, a simulated cluster.
 
 pub mod builders;
 pub mod clock;

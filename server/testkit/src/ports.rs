@@ -1,31 +1,30 @@
-//! Ports for the servers of tests, as `tests/support/ports.py` reserves them: each is locked by a file.
+//! Ports for test servers, reserved as in `tests/support/ports.py`: each is locked by a file.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::MetadataExt;
 
-/// Below those that the kernel hands out and those that Cubeloom leases to workers.
+/// Below the ports that the kernel assigns and those that Cubeloom leases to workers.
 const FIRST: u16 = 10_000;
 const COUNT: u16 = 10_000;
 
-/// A port of this machine that no other test has while the lock is open, here or in a process that inherited it.
+/// A port of this machine that no other test has while the lock is open, here or in a process that inherited
+/// it.
 #[derive(Debug)]
 pub struct Port {
-    /// Its number.
     pub number: u16,
-    /// Its lock.
     pub lock: File,
 }
 
-/// Reserves one that nobody listens on.
+/// Reserves a port that is not in use.
 ///
 /// # Errors
-/// A sentence, when there is none or the locks cannot be made.
+/// A message, if there is none or the locks cannot be created.
 pub fn reserve() -> Result<Port, String> {
     let owner = fs::metadata("/proc/self").map_err(|error| format!("/proc/self: {error}"))?.uid();
     let folder = std::env::temp_dir().join(format!("cubeloom-test-ports-{owner}"));
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    // Processes that start together have numbers that differ.
+    // Processes that start together have different pids.
     let begin = (std::process::id() % u32::from(COUNT)) as u16;
     for step in 0..COUNT {
         let number = FIRST + (begin + step) % COUNT;

@@ -1,8 +1,10 @@
-//! PostgreSQL for tests: Debian's server, started as a non-root user on a free port, a database for each test.
+//! PostgreSQL for tests: Debian's server, started as a non-root user on a free port, with one database per
+//! test.
 //!
-//! All test processes of one user share a server. It lives as long as the test runs that use it: a watchdog waits for
-//! the end of every nextest that is registered in `runs/`, and for the shared lock of tests that run without nextest.
-//! The kernel releases a lock however its process ends. Then the watchdog stops the server and removes its folder.
+//! All test processes of one user share a server, which lives as long as the test runs that use it. A
+//! watchdog waits for the end of every nextest registered in `runs/`, and for the shared lock of tests
+//! without nextest. The kernel releases a lock however its process ends. Then the watchdog stops the server
+//! and removes its folder.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
@@ -17,15 +19,16 @@ use std::time::{Duration, Instant};
 
 use crate::ports::{self, Port};
 
-/// The superuser that tests connect as; connections from this machine need no password.
+/// The superuser for test connections; local connections need no password.
 const USER: &str = "cubeloom";
 
-/// A file system in memory.
+/// An in-memory file system.
 const MEMORY: &str = "/dev/shm";
-/// What the server's folder may grow to, in bytes.
+/// Maximum size of the server's folder, in bytes.
 const ROOM: u64 = 2 << 30;
 
-/// Waits for the last user of folder `$1`, then ends the server of process `$2` and removes the folder's content.
+/// Waits for the last user of folder `$1`, then stops the server with pid `$2` and removes the folder's
+/// content.
 const WATCHDOG: &str = r#"
 lives() {
     case "$(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)" in
@@ -48,17 +51,17 @@ while sleep 1; do
 done
 "#;
 
-/// An empty database; it goes when this does.
+/// An empty database, dropped on drop.
 pub struct Database {
     name: String,
     server: &'static Server,
 }
 
 impl Database {
-    /// Makes a database, and starts the server if none runs.
+    /// Creates a database, and starts the server if none runs.
     ///
     /// # Panics
-    /// When that is impossible; the sentence says what to do.
+    /// If that fails; the message says what to do.
     #[must_use]
     pub fn create() -> Self {
         static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
@@ -75,24 +78,23 @@ impl Database {
         database
     }
 
-    /// Its address.
     #[must_use]
     pub fn url(&self) -> String {
         format!("postgres://{USER}@127.0.0.1:{}/{}", self.server.port, self.name)
     }
 
-    /// Runs SQL in it, as the superuser.
+    /// Runs SQL in it as the superuser.
     ///
     /// # Panics
-    /// When that is refused.
+    /// If the statement fails.
     pub fn execute(&self, sql: &str) {
-        // The options go before the database's name.
+        // The options precede the database's name.
         if let Err(reason) = self.tool("psql", &["--quiet", "--set=ON_ERROR_STOP=1", "--command", sql]) {
             panic!("{reason}: {sql}");
         }
     }
 
-    /// Runs one of PostgreSQL's own client programs on it.
+    /// Runs one of PostgreSQL's client programs on it.
     fn tool(&self, program: &str, options: &[&str]) -> Result<(), String> {
         let port = self.server.port.to_string();
         let mut command = Command::new(self.server.programs.join(program));
@@ -103,12 +105,12 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // Should it fail, the database goes with the server.
+        // If it fails, the database is removed with the server.
         let _ = self.tool("dropdb", &["--force", "--if-exists"]);
     }
 }
 
-/// A server of a test's own, which may be stopped and started; it goes when this does.
+/// A separate server for one test, which may be stopped and started; removed on drop.
 pub struct Cluster {
     folder: PathBuf,
     port: u16,
@@ -117,10 +119,10 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Makes and starts one.
+    /// Creates and starts one.
     ///
     /// # Panics
-    /// When that is impossible; the sentence says what to do.
+    /// If that fails; the message says what to do.
     #[must_use]
     pub fn create() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -139,26 +141,26 @@ impl Cluster {
         Ok(Self { folder, port, programs, _lock: lock })
     }
 
-    /// The address of its database.
+    /// The URL of its database.
     #[must_use]
     pub fn url(&self) -> String {
         format!("postgres://{USER}@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Ends it at once, as a crash would.
+    /// Kills it immediately, like a crash.
     ///
     /// # Panics
-    /// When it does not run.
+    /// If it does not run.
     pub fn stop(&self) {
         if let Err(reason) = self.end() {
             panic!("{reason}");
         }
     }
 
-    /// Starts it again, at the same address.
+    /// Restarts it, at the same address.
     ///
     /// # Panics
-    /// When it does not start.
+    /// If it does not start.
     pub fn start(&self) {
         let started = serve(&self.programs, &self.folder, account(), self.port, Durability::Power)
             .and_then(|pid| watch(&self.folder, pid, None))
@@ -176,13 +178,13 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // It may be stopped; should it go on, its watchdog ends it.
+        // It may be stopped already; otherwise its watchdog stops it.
         let _ = self.end();
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// What a commit survives.
+/// The failures that a commit survives.
 #[derive(Clone, Copy)]
 enum Durability {
     /// The end of any process. No test cuts the power.
@@ -200,7 +202,7 @@ impl Durability {
     }
 }
 
-/// The server, and the lock that keeps it up for as long as this process lives.
+/// The server, and the lock that keeps it up as long as this process lives.
 struct Server {
     port: u16,
     programs: PathBuf,
@@ -208,7 +210,7 @@ struct Server {
 }
 
 impl Server {
-    /// Joins the server that runs, or starts one.
+    /// Joins the running server, or starts one.
     fn join() -> Result<Self, String> {
         let programs = programs()?;
         let folder = folder()?;
@@ -225,7 +227,7 @@ impl Server {
     }
 }
 
-/// Keeps the server until the test run that this process belongs to has ended.
+/// Keeps the server until the end of this process's test run.
 fn register(folder: &Path) -> Result<(), String> {
     let Some(run) = test_run() else { return Ok(()) };
     let runs = folder.join("runs");
@@ -233,7 +235,7 @@ fn register(folder: &Path) -> Result<(), String> {
     open(&runs.join(run)).map(drop)
 }
 
-/// The process id of the nextest that started this process, directly or through a wrapper script.
+/// The pid of the nextest that started this process, directly or through a wrapper script.
 fn test_run() -> Option<String> {
     let mut pid = std::process::id().to_string();
     for _ in 0..4 {
@@ -247,7 +249,7 @@ fn test_run() -> Option<String> {
     None
 }
 
-/// The folder with the newest version's programs.
+/// The folder with the programs of the newest version.
 fn programs() -> Result<PathBuf, String> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let newest = versions
@@ -261,15 +263,16 @@ fn programs() -> Result<PathBuf, String> {
         .ok_or_else(|| "PostgreSQL is not installed: run `apt-get install postgresql`".into())
 }
 
-/// Memory, where there is room for the databases of tests that run at once: on a disk, ext4 spends two thirds of the server's
-/// time on finding numbers for the files of new databases that those of dropped ones have not just had.
+/// Memory, if there is room for the databases of concurrent tests. On a disk, ext4 spends two thirds of the
+/// server's time on inodes for new databases: it avoids those just freed by dropped ones.
 fn parent() -> PathBuf {
     let memory = PathBuf::from(MEMORY);
     let free = rustix::fs::statvfs(&memory).map_or(0, |found| found.f_bavail * found.f_frsize);
     if free >= ROOM { memory } else { std::env::temp_dir() }
 }
 
-/// The folder that test processes of this user share. Not below the build folder: another user must reach it.
+/// The folder shared by this user's test processes. It is not below the build folder, because another user
+/// must reach it.
 fn folder() -> Result<PathBuf, String> {
     let own = fs::metadata("/proc/self").map_err(|error| format!("/proc/self: {error}"))?.uid();
     let folder = parent().join(format!("cubeloom-test-postgres-{own}"));
@@ -290,7 +293,7 @@ fn open(path: &Path) -> Result<File, String> {
         .map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The port of the server that the folder tells of, if it answers.
+/// The port of the server in the folder, if it responds.
 fn running(folder: &Path) -> Option<u16> {
     let port = fs::read_to_string(folder.join("port")).ok()?.parse().ok()?;
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok().map(|_| port)
@@ -317,7 +320,7 @@ fn start(programs: &Path, folder: &Path, durability: Durability) -> Result<u16, 
     Ok(port)
 }
 
-/// Starts the server in a process group of its own.
+/// Starts the server in its own process group.
 fn serve(
     programs: &Path,
     folder: &Path,
@@ -344,7 +347,7 @@ fn serve(
     server.spawn().map(|child| child.id()).map_err(|error| format!("postgres: {error}"))
 }
 
-/// The first watchdog inherits the port's lock: the port stays reserved for as long as somebody uses the server.
+/// The first watchdog inherits the port's lock: the port stays reserved as long as the server is in use.
 fn watch(folder: &Path, server: u32, port: Option<File>) -> Result<(), String> {
     let mut watchdog = Command::new("sh");
     watchdog.args(["-c", WATCHDOG, "watchdog"]).arg(folder).arg(server.to_string()).current_dir("/");
@@ -356,7 +359,7 @@ fn watch(folder: &Path, server: u32, port: Option<File>) -> Result<(), String> {
     watchdog.spawn().map(|_| ()).map_err(|error| format!("sh: {error}"))
 }
 
-/// Waits until the server takes connections.
+/// Waits until the server accepts connections.
 fn ready(programs: &Path, folder: &Path, port: u16) -> Result<(), String> {
     let deadline = Instant::now() + Duration::from_secs(60);
     let mut last = String::new();
@@ -374,7 +377,7 @@ fn ready(programs: &Path, folder: &Path, port: u16) -> Result<(), String> {
     Err(format!("PostgreSQL does not take connections: {last}\n{log}"))
 }
 
-/// Whom the server runs as when this is root, which PostgreSQL refuses.
+/// The server's user when this process is root, which PostgreSQL refuses.
 fn account() -> Option<(u32, u32)> {
     if fs::metadata("/proc/self").ok()?.uid() != 0 {
         return None;
@@ -396,7 +399,7 @@ fn unprivileged(mut command: Command, account: Option<(u32, u32)>) -> Command {
     command
 }
 
-/// Runs a command to its end; what it wrote is the reason when it fails.
+/// Runs a command to its end; its output is the reason of a failure.
 fn run(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().display().to_string();
     let output = command.output().map_err(|error| format!("{name}: {error}"))?;

@@ -1,4 +1,5 @@
-//! Prometheus for tests: Debian's program on a free port, over what was recorded, or over exporters that it scrapes each second.
+//! Prometheus for tests: Debian's program on a free port, with recorded data, or with exporters scraped every
+//! second.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,34 +12,32 @@ use std::time::{Duration, Instant};
 use crate::exporter::Exporter;
 use crate::recording::Recording;
 
-/// How long it may take to start.
+/// The timeout of its start.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The folder of its data, in its own.
+/// The data folder, below its own.
 const DATA: &str = "data";
 
-/// An exporter to scrape.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
-    /// Location.
     pub exporter: &'a Exporter,
-    /// What Prometheus adds to each series.
+    /// Labels that Prometheus adds to each series.
     pub labels: &'a [(&'a str, &'a str)],
-    /// Whether what the exporter says of a label counts, where Prometheus adds one of that name; else the exporter's becomes
-    /// `exported_...`.
+    /// Whether the exporter's labels take precedence over equal ones that Prometheus adds; otherwise they
+    /// become `exported_...`.
     pub honor_labels: bool,
 }
 
-/// A Prometheus that runs; it ends when this does.
+/// A running Prometheus, stopped on drop.
 pub struct Prometheus {
     child: Child,
     port: u16,
 }
 
 impl Prometheus {
-    /// Starts one in an empty folder, which is the caller's to remove, over a recording.
+    /// Starts one with a recording, in an empty folder that the caller removes.
     ///
     /// # Panics
-    /// When that is impossible; the sentence says what to do.
+    /// If that fails; the message says what to do.
     #[must_use]
     pub fn over(folder: &Path, recording: &Recording) -> Self {
         let (text, data) = (folder.join("recorded"), folder.join(DATA));
@@ -50,10 +49,10 @@ impl Prometheus {
         Self::start(folder, "scrape_configs: []\n")
     }
 
-    /// Starts one in an empty folder, which is the caller's to remove, that scrapes exporters each second.
+    /// Starts one that scrapes exporters every second, in an empty folder that the caller removes.
     ///
     /// # Panics
-    /// When that is impossible; the sentence says what to do.
+    /// If that fails; the message says what to do.
     #[must_use]
     pub fn scraping(folder: &Path, targets: &[Target<'_>]) -> Self {
         let mut config = String::from("global: {scrape_interval: 1s, scrape_timeout: 1s}\nscrape_configs:\n");
@@ -96,7 +95,6 @@ impl Prometheus {
         started
     }
 
-    /// Its address.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)

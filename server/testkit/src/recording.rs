@@ -1,42 +1,40 @@
-//! What exporters would have told of nodes and cards in the last hours, as text that a real Prometheus takes in at once:
-//! dcgm-exporter's names and labels, node-exporter's, kube-state-metrics' and cAdvisor's.
+//! The metrics of nodes and GPUs in the last hours, as text that a real Prometheus imports. Names and labels
+//! are those of dcgm-exporter, node-exporter, kube-state-metrics and cAdvisor.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Bytes of a mebibyte.
+/// Bytes per mebibyte.
 const MIB: f64 = 1_048_576.0;
 
-/// Series over a stretch of time.
+/// Series over a time range.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// The first moment, in seconds since the epoch.
+    /// The first sample, in seconds since the epoch.
     start: f64,
-    /// The last.
+    /// The last sample.
     end: f64,
-    /// Between two moments, in seconds.
+    /// The interval between samples, in seconds.
     step: f64,
-    /// The lines of each metric, which stand together.
+    /// The lines of each metric, which must be adjacent.
     lines: BTreeMap<String, String>,
 }
 
-/// A card of a node, as dcgm-exporter names it.
+/// A GPU of a node, as named by dcgm-exporter.
 #[derive(Clone, Debug)]
 pub struct Card<'a> {
-    /// Node.
     pub node: &'a str,
-    /// Its number there.
+    /// Its index on the node.
     pub index: u32,
-    /// The pod that holds it.
+    /// The pod that it is allocated to.
     pub pod: Option<&'a str>,
-    /// The share of its 80 GiB that is used, from 0 to 1.
+    /// The used fraction of its 80 GiB, from 0 to 1.
     pub memory: f64,
     /// The last XID error; 0 for none.
     pub xid: u32,
 }
 
 impl Card<'_> {
-    /// UUID.
     #[must_use]
     pub fn uuid(&self) -> String {
         format!("GPU-{}-{}", self.node, self.index)
@@ -44,13 +42,14 @@ impl Card<'_> {
 }
 
 impl Recording {
-    /// Nothing yet, from so many seconds before `end` until then.
+    /// An empty recording of the last `seconds` before `end`.
     #[must_use]
     pub fn until(end: f64, seconds: f64, step: f64) -> Self {
         Self { start: end - seconds, end, step, lines: BTreeMap::new() }
     }
 
-    /// A series: `value` is given seconds since the start, and tells nothing where the exporter is away.
+    /// Adds a series: `value` gets the seconds since the start, and returns `None` while the exporter is
+    /// down.
     pub fn series(&mut self, name: &str, labels: &[(&str, &str)], value: impl Fn(f64) -> Option<f64>) {
         let labels: Vec<String> = labels.iter().map(|(label, text)| format!("{label}={text:?}")).collect();
         let labels = labels.join(",");
@@ -64,7 +63,8 @@ impl Recording {
         }
     }
 
-    /// A card with dcgm-exporter's default counters. `usage` is from 0 to 1; all of the card is away where it is.
+    /// Adds a GPU with dcgm-exporter's default counters. `usage` returns 0 to 1; `None` omits all series of
+    /// the GPU.
     pub fn card(&mut self, card: &Card<'_>, usage: impl Fn(f64) -> Option<f64>) {
         let (uuid, index) = (card.uuid(), card.index.to_string());
         let device = format!("nvidia{index}");
@@ -89,7 +89,7 @@ impl Recording {
         self.series("DCGM_FI_DEV_XID_ERRORS", &labels, |at| usage(at).map(|_| xid));
     }
 
-    /// A node with so many cores, of which the share `busy` works, and so many GiB, half of them used.
+    /// Adds a node with `cores` CPUs, a fraction `busy` of them in use, and so many GiB, half of them used.
     pub fn node(&mut self, name: &str, cores: u32, gibibytes: f64, cards: u32, busy: f64) {
         let instance = format!("{name}:9100");
         let of = |resource: &'static str| [("node", name), ("resource", resource)];
@@ -112,7 +112,7 @@ impl Recording {
         self.series("node_memory_MemAvailable_bytes", &instance, |_| Some(bytes / 2.0));
     }
 
-    /// A pod that runs on a node, asks for so many cores and cards, and uses the share `busy` of the cores.
+    /// Adds a pod that runs on a node, requests these CPUs and GPUs, and uses a fraction `busy` of the CPUs.
     pub fn pod(&mut self, name: &str, node: &str, cores: f64, cards: u32, busy: f64) {
         let pod = [("namespace", "cubeloom-jobs"), ("pod", name)];
         let of = |resource: &'static str| [pod[0], pod[1], ("node", node), ("resource", resource)];
@@ -128,7 +128,7 @@ impl Recording {
         self.series("container_memory_working_set_bytes", &container, |_| Some(512.0 * MIB));
     }
 
-    /// In the format that `promtool` takes.
+    /// In the import format of `promtool`.
     #[must_use]
     pub fn openmetrics(&self) -> String {
         let mut text: String = self.lines.values().map(String::as_str).collect();

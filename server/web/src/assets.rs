@@ -1,5 +1,5 @@
-//! Scripts, styles and pictures, inside the program. Their names hold a digest of their content, so that a browser
-//! never asks twice.
+//! Embedded scripts, styles and images. Their names contain a content digest, so that browsers cache them
+//! forever.
 
 #![allow(clippy::disallowed_methods, reason = "rust-embed reads our own files")]
 
@@ -18,13 +18,13 @@ use crate::error::ApiError;
 #[folder = "../../frontend/dist"]
 struct Files;
 
-/// What Vite says of one entry.
+/// Entry of Vite's manifest.
 #[derive(Clone, Debug, Default, Deserialize)]
 struct Entry {
     file: String,
     #[serde(default)]
     css: Vec<String>,
-    /// Other entries that are loaded before this one.
+    /// Entries that must be loaded before this one.
     #[serde(default)]
     imports: Vec<String>,
 }
@@ -34,35 +34,35 @@ static MANIFEST: LazyLock<HashMap<String, Entry>> = LazyLock::new(|| {
     file.and_then(|file| serde_json::from_slice(&file.data).ok()).unwrap_or_default()
 });
 
-/// Whether the front end was built into this program.
+/// Whether the front end is embedded.
 #[must_use]
 pub fn are_there() -> bool {
     !MANIFEST.is_empty()
 }
 
-/// The URL of an entry's script, e.g. of `src/main.ts`.
+/// URL of an entry's script, for example of `src/main.ts`.
 #[must_use]
 pub fn script(entry: &str) -> String {
     MANIFEST.get(entry).map(|entry| format!("/assets/{}", entry.file)).unwrap_or_default()
 }
 
-/// The URLs of an entry's style sheets.
+/// URLs of an entry's style sheets.
 #[must_use]
 pub fn styles(entry: &str) -> Vec<String> {
     let css = MANIFEST.get(entry).map(|entry| entry.css.clone()).unwrap_or_default();
     css.into_iter().map(|file| format!("/assets/{file}")).collect()
 }
 
-/// What a page's module needs besides the entry of every page, for pages that ask for it before their script does.
+/// What a page's module needs in addition to the entry of all pages, for preloading.
 #[derive(Debug, Default)]
 pub struct Ahead {
-    /// URLs of scripts: the module, and what it imports.
+    /// URLs of scripts: the module and its imports.
     pub scripts: Vec<String>,
     /// URLs of style sheets.
     pub styles: Vec<String>,
 }
 
-/// All that `entry` imports, itself included.
+/// Everything that `entry` imports, including itself.
 #[must_use]
 pub fn ahead(entry: &str) -> Ahead {
     let mut names = vec![entry];

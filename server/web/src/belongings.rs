@@ -1,4 +1,4 @@
-//! What belongs to a project and a person beside pipelines and runs, as plans may use it.
+//! Resources of a project and a user that plans can use, besides pipelines and runs.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,12 @@ use cubeloom_store::{Store, StoreError};
 
 use crate::secrets;
 
-/// The volume that every project has: its own shared folder.
+/// Built-in volume of every project: its shared folder.
 pub const WORKSPACE: &str = "workspace";
 
-/// Adds to what a cluster has the secrets that a run of `user` in `project` may use, and the project's volumes, registries,
-/// models, pipelines and people, the priorities that its tasks may name, and the limits that there are, so that planning knows
-/// them. The project's volumes go over those of the configuration.
-///
-/// # Errors
-/// When the database does not answer.
+/// Adds what a run of `user` in `project` can use to a cluster's facts. These are secrets, volumes,
+/// registries, models, pipelines, users, priorities and concurrency limits. The project's volumes override
+/// those of the configuration.
 pub async fn add_to_facts(
     store: &Store,
     project: &str,
@@ -42,7 +39,7 @@ pub async fn add_to_facts(
     Ok(())
 }
 
-/// The highest priority that a project's tasks may name on a cluster, by node group.
+/// Maximum priority of a project's tasks on a cluster, by node group.
 fn max_priority(queues: &[QueueRecord], project: &str, facts: &Facts) -> BTreeMap<String, i32> {
     let (tree, queue) = (Tree::of(queues), Queue::Project(project.to_owned()));
     let groups = facts.node_groups.iter().cloned().map(Some).chain([None]);

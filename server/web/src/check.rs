@@ -1,21 +1,21 @@
-//! Checks of single fields that many requests have: all mistakes are found before any is told.
+//! Field validation. All problems are collected before any is returned.
 
 use cubeloom_domain::ids::is_label;
 use cubeloom_domain::{Code, Problem};
 
 use crate::error::{ApiError, ApiResult};
 
-/// The mistakes found so far.
+/// Problems found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Found(Vec<Problem>);
 
 impl Found {
-    /// Something else that is wrong with a field.
+    /// Adds a problem of a field.
     pub fn wrong(&mut self, path: &str, message: impl Into<String>) {
         self.0.push(Problem::error(Code::InvalidValue, path, message));
     }
 
-    /// A name: a DNS-1123 label of at most this many characters.
+    /// Checks a name: a DNS-1123 label of at most `most` characters.
     pub fn name(&mut self, path: &str, text: &str, most: usize) {
         if !is_label(text) || text.len() > most {
             let message = format!(
@@ -26,7 +26,7 @@ impl Found {
         }
     }
 
-    /// A name of an object of Kubernetes: a DNS-1123 subdomain of at most this many characters.
+    /// Checks a name of a Kubernetes object: a DNS-1123 subdomain of at most `most` characters.
     pub fn dotted_name(&mut self, path: &str, text: &str, most: usize) {
         if !text.split('.').all(is_label) || text.len() > most {
             let message = format!(
@@ -37,7 +37,7 @@ impl Found {
         }
     }
 
-    /// One line of text, not empty.
+    /// Checks one non-empty line of text.
     pub fn line(&mut self, path: &str, text: &str, most: usize) {
         if text.trim().is_empty() || text.contains(char::is_control) {
             self.wrong(path, "write one line, not empty");
@@ -46,7 +46,7 @@ impl Found {
         }
     }
 
-    /// Any text.
+    /// Checks any text.
     pub fn text(&mut self, path: &str, text: &str, most: usize) {
         let count = text.chars().count();
         if count > most {
@@ -57,15 +57,15 @@ impl Found {
         }
     }
 
-    /// All of them, if there are any.
+    /// Fails if there are problems.
     ///
     /// # Errors
-    /// The mistakes.
+    /// The problems.
     pub fn refuse(self) -> ApiResult<()> {
         if self.0.is_empty() { Ok(()) } else { Err(self.refusal()) }
     }
 
-    /// All of them, where there are some.
+    /// An error with all problems.
     pub fn refusal(self) -> ApiError {
         ApiError::invalid(self.0)
     }

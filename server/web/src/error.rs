@@ -1,4 +1,4 @@
-//! Refusals: one type, shown as a problem document (RFC 9457) to programs and as a page to people.
+//! Errors: one type, shown as a problem document (RFC 9457) to API clients and as a page to browsers.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use utoipa::ToSchema;
 use crate::said::said;
 use crate::texts::{Lang, text_with};
 
-/// What handlers return.
+/// Result of handlers.
 pub type ApiResult<T> = Result<T, ApiError>;
 
-/// What kind of refusal it is. The word is the last part of the problem's `type`.
+/// Kind of an error. Its code is the last part of the problem's `type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The request is malformed.
@@ -81,20 +81,18 @@ impl Kind {
         }
     }
 
-    /// HTTP status code.
     #[must_use]
     pub fn status(self) -> StatusCode {
         self.parts().0
     }
 
-    /// The word for it.
+    /// Code of the kind.
     #[must_use]
     pub fn word(self) -> &'static str {
         self.parts().1
     }
 }
 
-/// A refusal.
 #[derive(Clone, Debug)]
 pub struct ApiError(Box<Refusal>);
 
@@ -152,7 +150,7 @@ pub struct ProblemView {
 }
 
 impl ProblemView {
-    /// A mistake, with its sentence in the reader's language.
+    /// A problem with its message in the reader's language.
     pub(crate) fn told(problem: &Problem, lang: Lang) -> Self {
         let word = |value: Value| value.as_str().unwrap_or_default().to_owned();
         Self {
@@ -167,7 +165,7 @@ impl ProblemView {
 }
 
 impl ApiError {
-    /// A refusal of this kind, with a sentence for the person.
+    /// An error of this kind, with a message for the user.
     #[must_use]
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
         Self(Box::new(Refusal {
@@ -180,19 +178,19 @@ impl ApiError {
         }))
     }
 
-    /// There is no such thing: `not_found("run", id)`.
+    /// Not found: `not_found("run", id)`.
     #[must_use]
     pub fn not_found(what: &str, name: impl std::fmt::Display) -> Self {
         Self::new(Kind::NotFound, format!("there is no {what} `{name}` that you can see"))
     }
 
-    /// They may not do this.
+    /// Permission denied.
     #[must_use]
     pub fn forbidden(detail: impl Into<String>) -> Self {
         Self::new(Kind::Forbidden, detail)
     }
 
-    /// Mistakes in what was sent, each with its place.
+    /// Invalid input: problems with their fields.
     #[must_use]
     pub fn invalid(problems: Vec<Problem>) -> Self {
         let mut error = Self::new(Kind::Invalid, summary(&problems, Lang::En));
@@ -200,19 +198,19 @@ impl ApiError {
         error
     }
 
-    /// One mistake in one field: `field("/name", "...")`.
+    /// One problem of one field: `field("/name", "...")`.
     #[must_use]
     pub fn field(path: &str, message: impl Into<String>) -> Self {
         Self::invalid(vec![Problem::error(Code::InvalidValue, path, message)])
     }
 
-    /// It goes against what is there.
+    /// Conflict with existing data.
     #[must_use]
     pub fn conflict(detail: impl Into<String>) -> Self {
         Self::new(Kind::Conflict, detail)
     }
 
-    /// Somebody else has changed it: the present ETag is told.
+    /// Changed concurrently. Includes the current ETag.
     #[must_use]
     pub fn stale(what: &str, etag: HeaderValue) -> Self {
         let detail =
@@ -220,7 +218,7 @@ impl ApiError {
         Self::new(Kind::Stale, detail).with_header(header::ETAG, etag)
     }
 
-    /// The path has other methods, which the header `Allow` lists.
+    /// Method not allowed. The `Allow` header lists the path's methods.
     #[must_use]
     pub fn no_method() -> Self {
         Self::new(Kind::NoMethod, "this address has no such method; the header Allow lists those that it has")
@@ -234,59 +232,57 @@ impl ApiError {
         Self::new(Kind::PreconditionRequired, detail)
     }
 
-    /// Too many requests; `after` seconds to wait.
+    /// Too many requests. Retry after `after` seconds.
     #[must_use]
     pub fn too_many(detail: impl Into<String>, after: u64) -> Self {
         Self::new(Kind::TooMany, detail).with_header(header::RETRY_AFTER, HeaderValue::from(after))
     }
 
-    /// A fault of the server's; the cause is logged, not told.
+    /// Internal error. The cause is logged, not returned.
     #[must_use]
     pub fn internal(source: impl Error + Send + Sync + 'static) -> Self {
         let detail = "internal server error; see the server's log for this request id";
         Self::new(Kind::Internal, detail).caused_by(source)
     }
 
-    /// Something that the server needs is away.
+    /// A required component is unavailable.
     #[must_use]
     pub fn unavailable(detail: impl Into<String>) -> Self {
         Self::new(Kind::Unavailable, detail).with_header(header::RETRY_AFTER, HeaderValue::from(5))
     }
 
-    /// With a header of the answer.
+    /// Adds a response header.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.0.headers.push((name, value));
         self
     }
 
-    /// With a member of the problem document.
+    /// Adds a member to the problem document.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.more.insert(name.into(), value.into());
         self
     }
 
-    /// With what led to it, for the log.
+    /// Adds a cause for the log.
     #[must_use]
     pub fn caused_by(mut self, source: impl Error + Send + Sync + 'static) -> Self {
         self.0.source = Some(Arc::new(source));
         self
     }
 
-    /// What kind of refusal it is.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
 
-    /// The sentence for the person.
     #[must_use]
     pub fn detail(&self) -> &str {
         &self.0.detail
     }
 
-    /// The sentence for the person, in their language.
+    /// Message for the user, in their language.
     pub(crate) fn told(&self, lang: Lang) -> String {
         match self.0.problems.as_slice() {
             [] => said(lang, &self.0.detail),
@@ -294,12 +290,12 @@ impl ApiError {
         }
     }
 
-    /// The mistakes, when it lists them.
+    /// The problems, if it lists them.
     pub(crate) fn problems(&self) -> &[Problem] {
         &self.0.problems
     }
 
-    /// What led to it, as one line for the log.
+    /// The causes as one line for the log.
     #[must_use]
     pub fn chain(&self) -> Option<String> {
         let mut line = String::new();
@@ -314,7 +310,7 @@ impl ApiError {
         (!line.is_empty()).then_some(line)
     }
 
-    /// As a problem document, for the request of this id and a reader of this language.
+    /// Problem document for a request with this id, in this language.
     pub(crate) fn document(&self, request: &str, lang: Lang) -> ProblemDocument {
         let (status, word, title) = self.0.kind.parts();
         ProblemDocument {
@@ -328,13 +324,12 @@ impl ApiError {
         }
     }
 
-    /// The headers that belong to it.
     pub(crate) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.0.headers
     }
 }
 
-/// The first mistake, and how many there are besides.
+/// The first problem, and the number of others.
 fn summary(problems: &[Problem], lang: Lang) -> String {
     let told =
         |problem: &Problem| Problem { message: said(lang, &problem.message), ..problem.clone() }.to_string();
@@ -347,8 +342,8 @@ fn summary(problems: &[Problem], lang: Lang) -> String {
     }
 }
 
-/// The refusal itself goes in the response's extensions; `limits::present` makes a document or a page of it, because
-/// only there the request is known.
+/// Stores the error in the response's extensions. `limits::present` turns it into a document or page, as only
+/// it knows the request.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = self.kind().status().into_response();

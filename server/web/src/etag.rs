@@ -1,4 +1,4 @@
-//! ETags are the revisions of rows; changes must say which revision they change.
+//! ETags are revisions of rows. Changes must name the revision that they change.
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
@@ -10,13 +10,13 @@ use serde::Serialize;
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::extract::Json;
 
-/// The ETag of a revision: `"7"`.
+/// ETag of a revision: `"7"`.
 #[must_use]
 pub fn etag(revision: u64) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{revision}\"")).unwrap_or(HeaderValue::from_static("\"0\""))
 }
 
-/// An answer in JSON, with the ETag of this revision.
+/// A JSON response with the ETag of this revision.
 #[derive(Debug)]
 pub struct Tagged<T>(pub u64, pub T);
 
@@ -26,10 +26,10 @@ impl<T: Serialize> IntoResponse for Tagged<T> {
     }
 }
 
-/// The revision after a change: `changed(change, "project", name)`.
+/// Revision after a change: `changed(change, "project", name)`.
 ///
 /// # Errors
-/// When somebody else was faster, or there is no such thing.
+/// A conflict if the row was changed concurrently. Not found if it does not exist.
 pub fn changed(change: Change, what: &str, name: &str) -> ApiResult<u64> {
     match change {
         Change::Done(revision) => Ok(revision),
@@ -38,20 +38,20 @@ pub fn changed(change: Change, what: &str, name: &str) -> ApiResult<u64> {
     }
 }
 
-/// What `If-Match` has (RFC 9110, section 13.1.1).
+/// Value of `If-Match` (RFC 9110, section 13.1.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tags {
     /// `*`
     Any,
-    /// Tags with their quotes. Weak ones are left out: they never match.
+    /// Tags with their quotes. Weak ones are omitted: they never match.
     Strong(Vec<String>),
 }
 
 impl Tags {
-    /// Those of a request; nothing where it has no such header.
+    /// Parses the header. `None` without it.
     ///
     /// # Errors
-    /// It has something else than `*` and tags.
+    /// It contains something other than `*` and tags.
     pub(crate) fn of(headers: &HeaderMap) -> ApiResult<Option<Self>> {
         let lines: Vec<&str> = headers
             .get_all(header::IF_MATCH)
@@ -74,7 +74,6 @@ impl Tags {
 }
 
 impl Tags {
-    /// Whether what has this ETag is meant.
     pub(crate) fn matches(&self, present: &str) -> bool {
         match self {
             Self::Any => true,
@@ -83,7 +82,7 @@ impl Tags {
     }
 }
 
-/// The strong tags of a list; `None` when it is no list of tags. Digits may stand without quotes.
+/// Strong tags of a list. `None` if the list is invalid. Numbers may lack quotes.
 fn strong(text: &str) -> Option<Vec<String>> {
     let between = [' ', '\t', ','];
     let (mut found, mut rest) = (Vec::new(), text.trim_start_matches(between));
@@ -109,11 +108,11 @@ fn strong(text: &str) -> Option<Vec<String>> {
     seen.then_some(found)
 }
 
-/// A revision that nothing has.
+/// A revision that matches no row.
 const NO_REVISION: u64 = (1 << 53) - 1;
 
-/// The revision that a request wants to change, from `If-Match`; `*` is any. Of several tags the newest is meant: revisions only
-/// grow, so that no other of them can be the present one.
+/// Revision that a request expects, from `If-Match`. `*` is any. Of several tags, the newest counts:
+/// revisions only grow, so no older one can be current.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IfMatch(pub Option<u64>);
 
@@ -131,7 +130,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     }
 }
 
-/// For things that may have to be made first.
+/// For objects that may have to be created first.
 impl<S: Send + Sync> OptionalFromRequestParts<S> for IfMatch {
     type Rejection = ApiError;
 

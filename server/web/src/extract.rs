@@ -1,4 +1,4 @@
-//! Extractors whose refusals are problem documents that name the field.
+//! Extractors whose errors are problem documents that name the field.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{ApiError, ApiResult, Kind};
 
-/// A JSON body, or an answer in JSON.
+/// A JSON body or response.
 #[derive(Debug)]
 pub struct Json<T>(pub T);
 
@@ -43,10 +43,10 @@ impl<T: Serialize> IntoResponse for Json<T> {
     }
 }
 
-/// How deep lists and mappings may lie in each other.
+/// Maximum nesting of arrays and objects.
 const DEEPEST: usize = 64;
 
-/// What no parser should have to find out.
+/// Checks that must precede parsing.
 fn check(body: &[u8]) -> ApiResult<()> {
     if let Err(error) = std::str::from_utf8(body) {
         let at = error.valid_up_to();
@@ -59,7 +59,7 @@ fn check(body: &[u8]) -> ApiResult<()> {
     Ok(())
 }
 
-/// How deep lists and mappings of a JSON text lie in each other.
+/// Nesting depth of arrays and objects in a JSON text.
 fn depth(body: &[u8]) -> usize {
     let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
     for byte in body {
@@ -89,7 +89,7 @@ fn of_json(rejection: JsonRejection) -> ApiError {
     let text = rejection.body_text();
     match &rejection {
         JsonRejection::JsonDataError(_) => {
-            // serde_path_to_error writes `<what axum says>: <path>: <what is wrong>`.
+            // serde_path_to_error writes `<axum's message>: <path>: <error>`.
             let inner = text.split_once(": ").map_or(text.as_str(), |(_, inner)| inner);
             let (path, message) = match inner.split_once(": ") {
                 Some((path, message)) if !path.contains(' ') => (pointer(path), message),
@@ -111,7 +111,7 @@ fn pointer(path: &str) -> String {
     parts.map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect()
 }
 
-/// The query of the URL.
+/// Query parameters.
 #[derive(Debug)]
 pub struct Query<T>(pub T);
 
@@ -130,7 +130,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// The parts of the path.
+/// Path parameters.
 #[derive(Debug)]
 pub struct Path<T>(pub T);
 
@@ -145,7 +145,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
     }
 }
 
-/// A form of a page.
+/// Form of a page.
 #[derive(Debug)]
 pub struct Form<T>(pub T);
 

@@ -1,4 +1,4 @@
-//! Before every handler: whose request is it, and may they? What it decides by is [`crate::policy::POLICY`].
+//! Authenticates and authorizes every request before its handler, by [`crate::policy::POLICY`].
 
 use axum::RequestPartsExt;
 use axum::extract::{MatchedPath, RawPathParams, Request, State};
@@ -16,7 +16,7 @@ use crate::limits::Standing;
 use crate::policy::{self, Needs, Rule};
 use crate::state::Web;
 
-/// The middleware around every route.
+/// Middleware of every route.
 pub(crate) async fn guard(State(web): State<Web>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let mut extras = Extras::default();
@@ -29,7 +29,7 @@ pub(crate) async fn guard(State(web): State<Web>, request: Request, next: Next) 
             }
             parts.extensions.insert(rule);
             let mut response = next.run(Request::from_parts(parts, body)).await;
-            // What was refused has changed nothing; of what failed nobody knows.
+            // A refused request changed nothing. After a server error, a change is possible.
             if rule.changes_rights() && !response.status().is_client_error() {
                 web.people().forget();
             }
@@ -37,7 +37,7 @@ pub(crate) async fn guard(State(web): State<Web>, request: Request, next: Next) 
             if let Some(download) = download {
                 download.note(&web).await;
             }
-            // For the page of a refusal.
+            // For error pages.
             response.extensions_mut().insert(Seen(caller));
             response
         }
@@ -47,16 +47,16 @@ pub(crate) async fn guard(State(web): State<Web>, request: Request, next: Next) 
     response
 }
 
-/// Who was let in.
+/// The authorized caller.
 #[derive(Clone)]
 pub(crate) struct Seen(pub Option<Caller>);
 
-/// What the answer carries beside the handler's own.
+/// Additions to the handler's response.
 #[derive(Default)]
 struct Extras {
-    /// The session's new cookie.
+    /// New session cookie.
     cookie: Option<HeaderValue>,
-    /// What is left of the caller's rate.
+    /// Remaining rate limit of the caller.
     standing: Option<Standing>,
 }
 
@@ -73,7 +73,7 @@ impl Extras {
     }
 }
 
-/// The caller, if there is one, when they may call this route.
+/// Checks that the caller may call this route. Returns the caller, if there is one.
 async fn check(
     web: &Web,
     parts: &mut Parts,
@@ -98,22 +98,22 @@ async fn check(
         let subject = format!("{} {}", parts.method, parts.uri.path());
         audit::refuse(web, &Act::of(web, &caller), "request.refuse", subject).await;
     }
-    // Whoever is no member does not learn whether there is such a project, or such a run.
+    // Do not disclose to non-members whether a project or run exists.
     allowed?.ok_or_else(|| about.map_or_else(|| ApiError::not_found("project", ""), About::missing))?;
     Ok((rule, Some(caller)))
 }
 
-/// Whose request it is, when they have not sent too many.
+/// Identifies the caller, within the rate limit.
 async fn identified(web: &Web, parts: &Parts, rule: &Rule, extras: &mut Extras) -> ApiResult<Option<Caller>> {
     let stranger = |changes: bool| web.rates().of_stranger(&auth::of_client(web, parts), changes);
-    // Whoever tries tokens is to be slowed before each of them is looked up.
+    // Rate limit unknown tokens before looking them up.
     let tried = auth::tokens::sent(&parts.headers).map(auth::secret::hash);
     let unknown = tried.as_ref().is_some_and(|tried| !web.rates().knows(tried));
     if unknown {
         extras.standing = stranger(true)?;
     }
     let found = match auth::identify(web, parts).await {
-        // A cookie that has run out must not keep anybody from signing in again.
+        // An expired cookie must not prevent a new sign-in.
         Err(error) if rule.needs == Needs::Anyone && error.kind() == Kind::NotSignedIn => None,
         Err(error) => {
             if !unknown {
@@ -138,15 +138,15 @@ async fn identified(web: &Web, parts: &Parts, rule: &Rule, extras: &mut Extras) 
     Ok(Some(caller))
 }
 
-/// What a route is about.
+/// Subject of a route.
 struct About {
     project: String,
-    /// The run, where the route names one and not its project.
+    /// The run, if the route names a run but no project.
     run: Option<String>,
 }
 
 impl About {
-    /// As if there were no such thing.
+    /// Not-found error for the subject.
     fn missing(self) -> ApiError {
         match self.run {
             Some(run) => ApiError::not_found("run", run),
@@ -172,9 +172,9 @@ async fn about(web: &Web, parts: &mut Parts) -> ApiResult<Option<About>> {
     Ok(None)
 }
 
-/// Whether somebody may: `None` when they may not even know of it.
+/// Whether the caller has permission. `None` if even the existence must not be disclosed.
 fn allow(rule: &Rule, caller: &Caller) -> ApiResult<Option<()>> {
-    // What everybody may do, nobody loses by showing who they are.
+    // Public routes stay available with any credential.
     if rule.needs == Needs::Anyone {
         return Ok(Some(()));
     }

@@ -1,8 +1,9 @@
-//! The web: a REST API for programs, and pages for people. It reads and writes the store and wakes the engine; it
-//! never calls it.
+//! The web server: a REST API and pages. It reads and writes the store and wakes the engine, but never calls
+//! it.
 //!
-//! A request passes, from outside in: [`limits`] (headers, sizes, rates), [`guard`] (who is it, may they), a handler of
-//! [`api`] or [`pages`]. What any of them refuses is an [`error::ApiError`], which becomes a problem document or a page.
+//! A request passes through [`limits`] (headers, sizes, rates), [`guard`] (authentication and permissions),
+//! and a handler of [`api`] or [`pages`]. Any of them can return an [`error::ApiError`], which becomes a
+//! problem document or a page.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make the files that they look at"))]
 

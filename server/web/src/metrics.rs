@@ -1,4 +1,5 @@
-//! `GET /metrics`: the server's own metrics, as OpenMetrics. Who counts them is not here: see [`crate::Parts::metrics`].
+//! `GET /metrics`: the server's own metrics, as OpenMetrics. They are collected elsewhere: see
+//! [`crate::Parts::metrics`].
 
 use std::sync::Arc;
 
@@ -9,22 +10,22 @@ use cubeloom_domain::executor::BoxFuture;
 
 use crate::state::Web;
 
-/// What the text is.
+/// Content type.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Gives all metrics as text, with what the web knows of itself among them.
+/// Returns all metrics as text, including those of the web server.
 pub type AskMetrics = dyn Fn(WebTally) -> BoxFuture<'static, String> + Send + Sync;
 
-/// How many of what the web holds.
+/// Metrics of the web server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WebTally {
-    /// Streams of events that people have open.
+    /// Open event streams.
     pub streams: usize,
-    /// Attempts of which copies of logs could not be made yet.
+    /// Attempts whose logs are not archived yet.
     pub archive_behind: usize,
 }
 
-/// The answer to `GET /metrics`, here or at an address of its own.
+/// Handler of `GET /metrics`, on this address or a separate one.
 pub async fn metrics(State(web): State<Web>) -> Response {
     let ask = Arc::clone(web.ask_metrics());
     let tally = WebTally { streams: web.seats().taken(), archive_behind: web.archive().behind_of_all() };

@@ -1,4 +1,4 @@
-//! Limits that tasks name, with who holds them and what waits for them now.
+//! Concurrency limits, with their current holders and pending jobs.
 
 use std::collections::BTreeMap;
 
@@ -18,16 +18,16 @@ use crate::etag::changed;
 use crate::quotas;
 use crate::state::Web;
 
-/// So many of those that hold a limit are told.
+/// Maximum number of listed holders.
 const TOLD: usize = 20;
-/// So many waiting jobs are looked at, those that wait longest.
+/// Maximum number of pending jobs to read. The ones that wait longest come first.
 const LOOKED_AT: usize = 1000;
-/// The longest name.
+/// Maximum length of a name.
 const NAME: usize = 63;
-/// The longest description.
+/// Maximum length of a description.
 const DESCRIPTION: usize = 200;
 
-/// How a name is used now.
+/// Current usage of a limit.
 #[derive(Default)]
 struct Use {
     held: usize,
@@ -36,10 +36,7 @@ struct Use {
     holders: Vec<JobView>,
 }
 
-/// All limits, as far as `caller` may see who holds them.
-///
-/// # Errors
-/// When the database does not answer.
+/// All limits, with the holders that `caller` can see.
 pub(crate) async fn shown(web: &Web, caller: &Caller) -> ApiResult<LimitsView> {
     let projects = projects_of(web, caller).await?;
     let mut uses = uses(web, projects.as_deref()).await?;
@@ -55,7 +52,7 @@ pub(crate) async fn shown(web: &Web, caller: &Caller) -> ApiResult<LimitsView> {
     Ok(LimitsView { items, missing: if projects.is_none() { missing.collect() } else { Vec::new() } })
 }
 
-/// By name: how it is used by everybody, and who of it may be told to somebody who sees these projects.
+/// Usage by limit: totals, and the holders in these projects.
 async fn uses(web: &Web, projects: Option<&[String]>) -> ApiResult<BTreeMap<String, Use>> {
     let mut uses: BTreeMap<String, Use> = BTreeMap::new();
     for held in web.store().holding().await? {
@@ -99,10 +96,10 @@ fn view(limit: Limit, used: Use) -> LimitView {
     }
 }
 
-/// Makes or changes a limit.
+/// Creates or changes a limit.
 ///
 /// # Errors
-/// Every mistake, each with its field; that somebody was faster.
+/// All problems, with their fields. A conflict if it was changed concurrently.
 pub(crate) async fn put(
     web: &Web,
     caller: &Caller,
@@ -120,7 +117,7 @@ pub(crate) async fn put(
 /// Deletes a limit.
 ///
 /// # Errors
-/// That somebody was faster; that there is none.
+/// A conflict if it was changed concurrently. Not found if it does not exist.
 pub(crate) async fn delete(web: &Web, caller: &Caller, name: &str, expected: Option<u64>) -> ApiResult<()> {
     let entry = entry(web, caller, "limit.delete", name).await?;
     changed(web.store().delete_limit(name, expected, &entry).await?, "limit", name)?;
@@ -154,7 +151,7 @@ async fn entry(web: &Web, caller: &Caller, action: &str, name: &str) -> ApiResul
     })
 }
 
-/// A limit as the log keeps it: as it is sent.
+/// Limit as the audit log records it: as it is sent.
 fn audited(limit: &Limit) -> Value {
     let body = LimitBody {
         at_once: limit.at_once,

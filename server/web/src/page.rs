@@ -1,4 +1,4 @@
-//! Lists in pages: a stable order, and an opaque cursor that says where the next page begins.
+//! Pagination: a stable order, and an opaque cursor with the start of the next page.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,9 +8,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiError, ApiResult};
 
-/// Items of a page when nobody says how many.
+/// Default page size.
 const USUAL: usize = 50;
-/// Items of a page, at most.
+/// Maximum page size.
 const MOST: usize = 200;
 
 /// One page of a list.
@@ -23,7 +23,7 @@ pub struct Page<T> {
     pub next_cursor: Option<String>,
 }
 
-/// Which page of a list is wanted.
+/// Pagination parameters.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
@@ -35,10 +35,10 @@ pub struct PageQuery {
 }
 
 impl PageQuery {
-    /// How many items.
+    /// Page size.
     ///
     /// # Errors
-    /// When it is not from 1 to 200.
+    /// It is not from 1 to 200.
     pub fn limit(&self) -> ApiResult<usize> {
         self.limit_to(MOST)
     }
@@ -53,10 +53,10 @@ impl PageQuery {
         }
     }
 
-    /// The key after which the page begins.
+    /// Key after which the page starts.
     ///
     /// # Errors
-    /// When the cursor is not one of ours.
+    /// The cursor is invalid.
     pub fn after(&self) -> ApiResult<Option<String>> {
         let Some(cursor) = self.cursor.as_deref().filter(|cursor| !cursor.is_empty()) else {
             return Ok(None);
@@ -67,10 +67,10 @@ impl PageQuery {
         key.map(Some).ok_or_else(wrong)
     }
 
-    /// The place after which the page begins, of a list that is in the order `sort` now.
+    /// Position after which the page starts, in a list sorted by `sort`.
     ///
     /// # Errors
-    /// When the cursor is not one of ours, or of the list in another order.
+    /// The cursor is invalid, or belongs to a list in another order.
     pub fn place<K: DeserializeOwned>(&self, sort: &str) -> ApiResult<Option<K>> {
         let Some(text) = self.after()? else { return Ok(None) };
         match serde_json::from_str::<(String, K)>(&text) {
@@ -84,7 +84,7 @@ impl PageQuery {
 }
 
 impl<T> Page<T> {
-    /// A page from one item more than fits, if there are that many: ask the store for `limit + 1`.
+    /// A page from up to one item more than fits: request `limit + 1` from the store.
     pub fn of(mut found: Vec<T>, limit: usize, key: impl Fn(&T) -> String) -> Self {
         let more = found.len() > limit;
         found.truncate(limit);
@@ -93,23 +93,23 @@ impl<T> Page<T> {
         Self { items: found, next_cursor }
     }
 
-    /// The same of a list in the order `sort`, in which each item has a place.
+    /// The same for a list sorted by `sort`, with a position for each item.
     pub fn sorted<K: Serialize>(found: Vec<T>, limit: usize, sort: &str, place: impl Fn(&T) -> K) -> Self {
         Self::of(found, limit, |item| serde_json::json!([sort, place(item)]).to_string())
     }
 
-    /// A page of a list that is at hand whole, sorted by `key`.
+    /// A page of a list in memory, sorted by `key`.
     ///
     /// # Errors
-    /// When the query cannot be meant.
+    /// The query is invalid.
     pub fn cut(found: Vec<T>, query: &PageQuery, key: impl Fn(&T) -> String) -> ApiResult<Self> {
         Self::cut_to(MOST, found, query, key)
     }
 
-    /// The same of a list whose pages may have so many items.
+    /// The same with a maximum page size.
     ///
     /// # Errors
-    /// When the query cannot be meant.
+    /// The query is invalid.
     pub fn cut_to(
         most: usize,
         found: Vec<T>,
@@ -121,7 +121,7 @@ impl<T> Page<T> {
         Ok(Self::of(later.take(limit + 1).collect(), limit, &key))
     }
 
-    /// Each item in another form.
+    /// Converts each item.
     pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(change).collect(), next_cursor: self.next_cursor }
     }

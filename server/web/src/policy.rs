@@ -1,4 +1,4 @@
-//! Who may do what: one row for every route, and nothing anywhere else. The guard refuses a route without a row.
+//! Permissions: one row per route, and nowhere else. The guard refuses a route without a row.
 
 use axum::http::Method;
 use cubeloom_domain::identity::Scope;
@@ -6,30 +6,30 @@ use cubeloom_domain::identity::Scope;
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Needs {
-    /// Everybody, also without signing in.
+    /// Everyone, without authentication.
     Anyone,
-    /// Everybody who is signed in; the answer holds only what they may see.
+    /// Authenticated users. The response contains only what they can see.
     Person,
-    /// Viewers of the route's project, and everybody above.
+    /// Viewers of the route's project, and higher roles.
     Viewer,
     /// Editors of the route's project, and owners.
     Editor,
     /// Owners of the route's project.
     Owner,
-    /// Administrators of the platform, who may also do all of the above.
+    /// Platform administrators. They have all permissions above.
     Administrator,
 }
 
-/// One row.
+/// Permission of a route.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// The method; `GET` is also `HEAD`.
+    /// Method. `GET` includes `HEAD`.
     pub method: &'static str,
-    /// The route, as axum matches it.
+    /// Route pattern of axum.
     pub route: &'static str,
-    /// Who may call it.
+    /// Required role.
     pub needs: Needs,
-    /// What an API token must be for.
+    /// Required scope of an API token.
     pub scope: Scope,
 }
 
@@ -38,19 +38,19 @@ impl Rule {
         matches!(self.method, "GET")
     }
 
-    /// Whether a call may change who may do what, which is remembered for a moment.
+    /// Whether a call may change permissions, which are cached briefly.
     pub(crate) fn changes_rights(&self) -> bool {
         !self.is_safe() && CHANGING_RIGHTS.contains(&self.route)
     }
 
-    /// Whether a call changes something that belongs to no project, or shows what is a person's alone: a token for one
-    /// project may not.
+    /// Whether a call changes something outside of projects, or reads personal data: a token for one project
+    /// must not.
     pub(crate) fn reaches_beyond_a_project(&self) -> bool {
         let own = self.needs == Person && (!self.is_safe() || OF_THE_PERSON.contains(&self.route));
         own || self.needs == Administrator
     }
 
-    /// Whether a call makes something new, which is not to be made twice by mistake.
+    /// Whether a call creates something, which must not happen twice by mistake.
     pub(crate) fn creates(&self) -> bool {
         let last = self.route.rsplit('/').next().unwrap_or_default();
         let only_looks = matches!(
@@ -79,11 +79,11 @@ const fn row(method: &'static str, route: &'static str, needs: Needs, scope: Sco
     Rule { method, route, needs, scope }
 }
 
-/// Routes that show what is a person's alone.
+/// Routes with personal data.
 const OF_THE_PERSON: &[&str] =
     &["/api/v1/me/secrets", "/api/v1/me/secrets/{secret}", "/api/v1/me/sessions", "/api/v1/tokens", "/me"];
 
-/// Routes whose changes are about people, what they show, and their places in projects.
+/// Routes that change users, credentials or project roles.
 const CHANGING_RIGHTS: &[&str] = &[
     "/api/v1/projects",
     "/api/v1/projects/{project}",
@@ -99,7 +99,7 @@ const CHANGING_RIGHTS: &[&str] = &[
     "/welcome",
 ];
 
-/// Every route. The project of a route is its `{project}`, or that of its `{run}`.
+/// All routes. The project of a route is its `{project}`, or that of its `{run}`.
 pub const POLICY: &[Rule] = &[
     // The server itself.
     row("GET", "/assets/{*path}", Anyone, Read),
@@ -132,12 +132,12 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/versions/{version}", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/compare", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/export", Viewer, Read),
-    // A hook's URL starts runs: a token that may only look does not see it.
+    // A hook's URL starts runs: read-only tokens must not see it.
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks", Editor, Run),
     row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks", Editor, Write),
     row("PATCH", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks/{hook}", Editor, Write),
     row("DELETE", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks/{hook}", Editor, Write),
-    // The signature in the URL says that somebody may.
+    // The signature in the URL grants the permission.
     row("POST", "/api/v1/hooks/{hook}", Anyone, Run),
     row("PUT", "/api/v1/projects/{project}/code", Editor, Write),
     row("GET", "/api/v1/projects/{project}/code", Viewer, Read),
@@ -150,7 +150,7 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/api/v1/projects/{project}/forecast/places", Viewer, Read),
     row("GET", "/api/v1/schemas/{schema}", Person, Read),
     row("GET", "/api/v1/templates", Person, Read),
-    // Every project has them.
+    // Shared by all projects.
     row("POST", "/api/v1/templates", Administrator, Admin),
     row("GET", "/api/v1/templates/{template}", Person, Read),
     row("GET", "/api/v1/templates/{template}/versions/{version}", Person, Read),
@@ -164,7 +164,7 @@ pub const POLICY: &[Rule] = &[
     // Schedules.
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule", Viewer, Read),
     row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule/pause", Editor, Run),
-    // From then on it runs in the caller's name.
+    // From then on, it runs as the caller.
     row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule/resume", Editor, Write),
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule/dates", Viewer, Read),
     row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule/dates", Editor, Run),
@@ -205,10 +205,10 @@ pub const POLICY: &[Rule] = &[
         Read,
     ),
     row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/suspend", Editor, Run),
-    // Whom the task names may answer, whatever their role in the project: `wish::may_decide` looks.
+    // Users named by the task may decide, whatever their role in the project: `wish::may_decide` checks.
     row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/decision", Viewer, Run),
     row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/mark", Editor, Run),
-    // Whoever has a shell runs what they like, which is more than to start what others have stored.
+    // A shell can run anything, which is more than starting stored pipelines.
     row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/terminals", Editor, Write),
     row("GET", "/api/v1/runs/{run}/terminals/{terminal}", Editor, Write),
     row("DELETE", "/api/v1/runs/{run}/terminals/{terminal}", Editor, Write),
@@ -245,7 +245,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/me/secrets/{secret}", Person, Read),
     row("PUT", "/api/v1/me/secrets/{secret}", Person, Write),
     row("DELETE", "/api/v1/me/secrets/{secret}", Person, Write),
-    // Addresses lead out of the server: owners choose them.
+    // The server connects to these addresses: owners choose them.
     row("GET", "/api/v1/projects/{project}/alerts", Editor, Read),
     row("POST", "/api/v1/projects/{project}/alerts", Owner, Write),
     row("GET", "/api/v1/projects/{project}/alerts/{channel}", Editor, Read),
@@ -295,7 +295,7 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/api/v1/clusters/{cluster}/give-up", Administrator, Admin),
     row("PUT", "/api/v1/clusters/{cluster}/aside/{node}", Administrator, Admin),
     row("DELETE", "/api/v1/clusters/{cluster}/aside/{node}", Administrator, Admin),
-    // Of projects that somebody is no member of, these tell sums only.
+    // For projects without the caller, these return only sums.
     row("GET", "/api/v1/clusters/{cluster}/monitoring", Person, Read),
     row("GET", "/api/v1/clusters/{cluster}/nodes", Person, Read),
     row("GET", "/api/v1/clusters/{cluster}/gpus/{gpu}", Person, Read),
@@ -333,7 +333,7 @@ pub const POLICY: &[Rule] = &[
     row("DELETE", "/api/v1/prices/{price}", Administrator, Admin),
     row("GET", "/api/v1/projects/{project}/budget", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/budgets", Viewer, Read),
-    // Whoever pays decides: owners do not raise their own.
+    // Budgets are set by administrators: owners must not raise their own.
     row("PUT", "/api/v1/projects/{project}/budgets/{month}", Administrator, Admin),
     row("DELETE", "/api/v1/projects/{project}/budgets/{month}", Administrator, Admin),
     row("GET", "/api/v1/projects/{project}/statements/{month}", Viewer, Read),

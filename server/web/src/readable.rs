@@ -1,8 +1,8 @@
-//! Values as people read them on pages: like YAML, so that a text of several lines keeps its lines.
+//! Values for people, similar to YAML: multi-line texts keep their lines.
 
 use serde_json::{Map, Value};
 
-/// A value as a page shows it: a text without quotes, lists and mappings an element a line.
+/// A value as a page shows it: texts without quotes, one line per item of lists and mappings.
 #[must_use]
 pub fn value(value: &Value) -> String {
     match value {
@@ -18,7 +18,7 @@ pub fn value(value: &Value) -> String {
     }
 }
 
-/// Adds a value's lines; `before` stands in front of the first one: `- ` or `key: `.
+/// Appends a value's lines. `before` is the prefix of the first one: `- ` or `key: `.
 fn put(value: &Value, depth: usize, before: &str, lines: &mut Vec<String>) {
     match value {
         Value::Array(items) if !items.is_empty() => {
@@ -41,7 +41,7 @@ fn put_members(members: &Map<String, Value>, depth: usize, before: &str, lines: 
     members.iter().for_each(|(name, value)| put(value, depth, &format!("{name}: "), lines));
 }
 
-/// The line that a list or a mapping in another one begins with; where its elements stand.
+/// Starts a nested list or mapping. Returns the indentation of its items.
 fn open(before: &str, depth: usize, lines: &mut Vec<String>) -> usize {
     if before.is_empty() {
         return depth;
@@ -54,7 +54,7 @@ fn indent(depth: usize) -> String {
     "  ".repeat(depth)
 }
 
-/// Whether a text cannot be taken for a number, a switch or a part of the writing.
+/// Whether a text cannot be mistaken for a number, a boolean or syntax.
 fn is_plain(text: &str) -> bool {
     let first = text.chars().next();
     first.is_some_and(|sign| sign.is_alphabetic() || "/.$<(".contains(sign))

@@ -1,4 +1,4 @@
-//! All routes together, and what surrounds them.
+//! The router: all routes and their middleware.
 
 use axum::extract::OriginalUri;
 use axum::{Router, middleware};
@@ -11,7 +11,7 @@ use crate::routes::get;
 use crate::state::Web;
 use crate::{alerts, api, archive, assets, audit, guard, limits, pages, schedules};
 
-/// The whole web. It listens to the engine from now on, for which it needs the runtime.
+/// The complete router. Subscribes to the engine's events, and thus needs a runtime.
 pub fn router(web: Web) -> Router {
     Hub::start(&web);
     limits::sweep(&web);

@@ -1,6 +1,6 @@
-//! Routes whose handlers have one type. What axum puts around a handler is compiled once for each type of handler, and each
-//! time the compiler proves again, through everything that the handler awaits, that its future is `Send`: with some 300
-//! handlers that was a third of the time that this crate takes to build.
+//! Routes with handlers of one type. Axum's code around a handler is compiled once per handler type. Each
+//! time, the compiler proves that the handler's future is `Send`, through everything that it awaits. With
+//! about 300 handlers, this took a third of this crate's build time.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::state::Web;
 
 type Future = BoxFuture<'static, Response>;
 
-/// A handler of any type.
+/// A type-erased handler.
 #[derive(Clone)]
 pub(crate) struct AnyHandler(Arc<dyn Fn(Request, Web) -> Future + Send + Sync>);
 
@@ -45,7 +45,7 @@ pub(crate) fn post<T, H: Handler<T, Web, Future = Future>>(handler: H) -> Method
     axum::routing::post(AnyHandler::new(handler))
 }
 
-/// Adds the handler that `D`, made by `#[utoipa::path]`, documents.
+/// Adds the handler documented by `D`, which `#[utoipa::path]` generates.
 pub(crate) fn add<D>(routes: &mut UtoipaMethodRouter<Web>, handler: AnyHandler)
 where
     D: utoipa::Path + SchemaReferences + for<'t> Tags<'t>,
@@ -63,8 +63,8 @@ where
     paths.add_path_operation(D::path(), D::methods(), operation);
 }
 
-/// As [`utoipa_axum::routes`], of functions that are named as `function` or `module::function`. It relies on what that macro does:
-/// `#[utoipa::path]` puts a type `__path_function` beside the function.
+/// Like [`utoipa_axum::routes`], for functions named `function` or `module::function`. It relies on that
+/// macro's naming: `#[utoipa::path]` generates a type `__path_function` beside the function.
 macro_rules! routes {
     ($($name:ident $(:: $function:ident)?),+ $(,)?) => {{
         let mut routes = utoipa_axum::router::UtoipaMethodRouter::default();

@@ -1,6 +1,6 @@
-//! The server's own sentences in the reader's language. The engine, the compiler and the clusters say in English what
-//! goes on, with values in it; `texts/sentences/*.json` has each sentence with its Chinese, and a sentence is known by
-//! the words between its values.
+//! Translates the server's messages. The engine, the compiler and the clusters write English messages with
+//! values in them. `texts/sentences/*.json` maps each message to Chinese. A message is recognized by the
+//! words between its values.
 
 #![allow(clippy::disallowed_methods, reason = "rust-embed reads our own files")]
 
@@ -15,38 +15,38 @@ use crate::texts::{Lang, filled};
 #[folder = "../../texts/sentences"]
 struct Files;
 
-/// The arguments that hold words of the server, which are put into Chinese as well. Every other argument, and each that
-/// stands in backticks, is what a person or a program wrote: a task called `notes` keeps its name.
+/// Arguments that contain words of the server, which are translated, too. All other arguments, and those in
+/// backticks, come from users or programs: a task called `notes` keeps its name.
 const WORDS: [&str; 25] = [
     "all", "bounds", "error", "expected", "found", "free", "going", "has", "held", "limit", "message",
     "needed", "object", "only", "position", "reason", "refused", "resource", "rest", "rights", "sentence",
     "state", "what", "which", "why",
 ];
 
-/// A sentence as it is known.
+/// A known message.
 struct Pattern {
-    /// What stands before, between and after the arguments.
+    /// Text before, between and after the arguments.
     words: Vec<String>,
-    /// The arguments, one fewer than there are pieces of `words`.
+    /// The arguments, one fewer than `words`.
     arguments: Vec<Argument>,
     chinese: String,
 }
 
 struct Argument {
     name: String,
-    /// Whether it holds words of the server.
+    /// Whether it contains words of the server.
     of_server: bool,
 }
 
 static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     let files = Files::iter().filter_map(|name| Files::get(&name));
-    // A test reads every file; one that cannot be read has no sentences here.
+    // A test reads every file. Skip unreadable ones here.
     let read = |file: rust_embed::EmbeddedFile| {
         serde_json::from_slice::<BTreeMap<String, String>>(&file.data).unwrap_or_default()
     };
     let mut all: Vec<Pattern> =
         files.flat_map(read).map(|(english, chinese)| Pattern::new(&english, chinese)).collect();
-    // Of two that fit, the one with more words is meant.
+    // Of two matches, the one with more words wins.
     all.sort_by_key(|pattern| std::cmp::Reverse(pattern.words.iter().map(String::len).sum::<usize>()));
     all
 });
@@ -66,7 +66,7 @@ impl Pattern {
         Self { words, arguments, chinese }
     }
 
-    /// The values of a sentence that has these words.
+    /// The values of a sentence, if it matches this pattern.
     fn values<'s>(&self, sentence: &'s str) -> Option<Vec<&'s str>> {
         let (first, others) = self.words.split_first()?;
         let Some((last, between)) = others.split_last() else {
@@ -84,7 +84,7 @@ impl Pattern {
     }
 }
 
-/// A sentence in the reader's language; as it is, when nobody has put it into that language.
+/// Translates a message. Unknown ones are returned unchanged.
 #[must_use]
 pub fn said(lang: Lang, sentence: &str) -> String {
     match lang {
@@ -93,10 +93,10 @@ pub fn said(lang: Lang, sentence: &str) -> String {
     }
 }
 
-/// The sentence in Chinese, if it is known, with the server's words in it.
+/// The Chinese translation of a known message and its server words.
 fn in_chinese(sentence: &str) -> Option<String> {
     let fitting = || PATTERNS.iter().filter_map(|pattern| Some((pattern, pattern.values(sentence)?)));
-    // A name or a number has no spaces, as a rule: where it would, a sentence was taken for one.
+    // Names and numbers usually contain no spaces: a match with spaces is likely wrong.
     let is_likely = |(pattern, values): &(&Pattern, Vec<&str>)| {
         let mut all = pattern.arguments.iter().zip(values);
         all.all(|(argument, value)| argument.of_server || !value.contains(' '))
@@ -114,7 +114,7 @@ fn in_chinese(sentence: &str) -> Option<String> {
     Some(filled(&pattern.chinese, &values))
 }
 
-/// Whether a sentence has its Chinese.
+/// Whether a message has a translation.
 #[must_use]
 pub fn is_known(sentence: &str) -> bool {
     in_chinese(sentence).is_some()
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(said(Lang::En, "asks for 8 CPU, 4 are free"), "asks for 8 CPU, 4 are free");
     }
 
-    /// A task, a user or a file may be called as a sentence of ours reads.
+    /// The name of a task, a user or a file can equal one of the server's messages.
     #[test]
     fn what_others_wrote_is_never_put_into_chinese() {
         assert_eq!(
@@ -158,7 +158,7 @@ mod tests {
                         sentence.push_str(value(m));
                     }
                 }
-                // Chinese may leave an argument out, and another sentence may fit better.
+                // The translation may omit an argument, and another message may match better.
                 let once = pattern.arguments.iter().filter(|other| other.name == argument.name).count() == 1;
                 let meant = once && pattern.chinese.contains(&format!("{{{}}}", argument.name));
                 let first = PATTERNS.iter().find(|it| it.values(&sentence).is_some());

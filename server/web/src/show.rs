@@ -1,6 +1,6 @@
-//! Amounts as people read them on pages; the scripts (`frontend/src/core`) write them in the same way.
+//! Amounts as text on pages. The scripts (`frontend/src/core`) format them in the same way.
 //!
-//! Templates pass references, everybody else values: the functions take both.
+//! The functions accept references, for templates, and values.
 
 use std::borrow::Borrow;
 
@@ -21,7 +21,7 @@ pub fn duration(seconds: impl Borrow<f64>) -> String {
     }
 }
 
-/// How long it is since a moment.
+/// Time since a moment.
 #[must_use]
 pub fn since(at: &Time, now: &Time) -> String {
     duration(now.0.since(at.0).as_secs_f64())
@@ -34,7 +34,7 @@ pub fn minute(at: &Time) -> String {
     moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// Units of what is past or coming, in seconds.
+/// Units of relative times, in seconds.
 const UNITS: [(i64, &str, &str); 6] = [
     (31_557_600, "common.past-year", "common.coming-year"),
     (2_629_800, "common.past-month", "common.coming-month"),
@@ -44,13 +44,13 @@ const UNITS: [(i64, &str, &str); 6] = [
     (1, "common.past-second", "common.coming-second"),
 ];
 
-/// Nearer than this, in seconds, is `just now`.
+/// Below this many seconds, a time is `just now`.
 const NOW: i64 = 5;
 
-/// Days are counted up to here, in seconds: `in 40 days` says more of a term than `in 1 month`.
+/// Days are used up to here, in seconds: `in 40 days` is more precise than `in 1 month`.
 const DAYS: i64 = 90 * 86_400;
 
-/// `just now`, `3 min ago`, `in 40 days`, in a language.
+/// Relative time in a language: `just now`, `3 min ago`, `in 40 days`.
 #[must_use]
 pub fn relative(lang: Lang, at: Time, now: Time) -> String {
     let seconds = (at.0.0 - now.0.0) / 1_000_000;
@@ -63,7 +63,7 @@ pub fn relative(lang: Lang, at: Time, now: Time) -> String {
     text_with(lang, if seconds < 0 { past } else { coming }, &[("n", away / size)])
 }
 
-/// `1 minute`, `45 minutes`, `3 hours`: how long something that nobody knows exactly may take; rounded up.
+/// Approximate duration, rounded up: `1 minute`, `45 minutes`, `3 hours`.
 #[must_use]
 pub fn about(lang: Lang, time: std::time::Duration) -> String {
     let minutes = time.as_secs().div_ceil(60).max(1);
@@ -86,7 +86,7 @@ pub fn bytes(amount: impl Borrow<u64>) -> String {
     format!("{value:.digits$} {}", units[power as usize])
 }
 
-/// An amount of a resource as quotas have it: bytes of `memory`, cores or pieces of others.
+/// Amount of a quota's resource: bytes for `memory`, cores or counts for others.
 #[must_use]
 pub fn amount(resource: &str, amount: impl Borrow<f64>) -> String {
     let amount = *amount.borrow();
@@ -97,7 +97,7 @@ pub fn amount(resource: &str, amount: impl Borrow<f64>) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A number without needless digits: `2`, `0.5`, `0.9731`, `1.2e-7`.
+/// A number without unnecessary digits: `2`, `0.5`, `0.9731`, `1.2e-7`.
 #[must_use]
 pub fn number(value: impl Borrow<f64>) -> String {
     let value = *value.borrow();

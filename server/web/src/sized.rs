@@ -1,4 +1,4 @@
-//! What tasks would get by what their earlier attempts used.
+//! Recommended sizes of tasks, from the usage of earlier attempts.
 
 use cubeloom_domain::TaskIx;
 use cubeloom_domain::executor::{NodeFacts, largest};
@@ -7,7 +7,7 @@ use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
 use cubeloom_domain::sizing::{self, AttemptSizing, Size, SizedRole, SizingHistory};
 use cubeloom_sizing::{Question, Taught, in_hindsight, keep_possible, recommend_by};
 
-/// What the workers of a task would get in `auto` on these nodes; `bound` is what its project may hold, as far as it is known.
+/// Sizes of a task's workers in `auto` mode on these nodes. `bound` is the limit of its project, if known.
 pub(crate) fn recommended(
     plan: &RunPlan,
     ix: TaskIx,
@@ -25,14 +25,15 @@ pub(crate) fn recommended(
     let mut roles: Vec<SizedRole> =
         known.iter().map(|(taught, question)| recommend_by(taught, question)).collect();
     keep_possible(&mut roles, planned, nodes, bound);
-    // What was lowered is too little more often.
+    // Lowering a size raises the OOM risk.
     for (sized, (taught, question)) in roles.iter_mut().zip(&known) {
         sized.risk = taught.risk(question, sized.gets.memory);
     }
     AttemptSizing { make, input: None, roles, grows: false }
 }
 
-/// What each earlier attempt at a role of a task would have got, as its history has them, by what was known when it began.
+/// Sizes that each earlier attempt of a role would have got, in the history's order, from the data available
+/// at its start.
 pub(crate) fn recommended_then(
     plan: &RunPlan,
     ix: TaskIx,
@@ -43,7 +44,7 @@ pub(crate) fn recommended_then(
     in_hindsight(&asked(plan, ix, role, &sizing::make(plan, ix), history, nodes))
 }
 
-/// What is asked of the rule about a role of the next attempt.
+/// Input of the recommendation for a role of the next attempt.
 fn asked<'a>(
     plan: &'a RunPlan,
     ix: TaskIx,
@@ -61,7 +62,7 @@ fn asked<'a>(
         asked,
         kept: role.kept,
         make,
-        // What the next attempt reads is known when it is ready.
+        // The size of the next attempt's input is known only when it is ready.
         input: None,
         past: history.of_task(&planned.name, template, &role.name),
         kin: history.of_template(template, &role.name),
@@ -73,7 +74,7 @@ fn asked<'a>(
     }
 }
 
-/// Whether a task's attempts get what is recommended.
+/// Whether the recommendation applies to the task's attempts.
 pub(crate) fn is_sized(history: &SizingHistory, task: &PlannedTask) -> bool {
     history.mode_of(task) == SizingMode::Auto && !history.reverted.contains(&task.name)
 }

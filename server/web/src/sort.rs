@@ -1,23 +1,23 @@
-//! Lists that can be had in several orders: what `sort` means, and the headings by which tables are sorted.
+//! Sorted lists: the `sort` parameter, and sortable table headings.
 
 use crate::error::{ApiError, ApiResult};
 
-/// An order of a list whose orders are `S`.
+/// Order of a list that can be sorted by `S`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sort<S> {
-    /// What counts.
+    /// Sort key.
     pub by: S,
-    /// The last one first.
+    /// Whether the order is descending.
     pub descending: bool,
     word: &'static str,
 }
 
 impl<S: Copy> Sort<S> {
-    /// The order that `sort` asks for: one of these words, with `-` before it for the last one first. Without any it is
-    /// the first word's.
+    /// Parses `sort`: one of these words, with `-` before it for descending order. Defaults to the first
+    /// word.
     ///
     /// # Errors
-    /// When it is none of them.
+    /// The word is unknown.
     pub fn read(asked: Option<&str>, words: &[(&'static str, S)]) -> ApiResult<Self> {
         let asked = asked.unwrap_or_default();
         let (wanted, descending) = asked.strip_prefix('-').map_or((asked, false), |rest| (rest, true));
@@ -35,25 +35,25 @@ impl<S: Copy> Sort<S> {
         }
     }
 
-    /// As `sort` says it.
+    /// As in `sort`.
     #[must_use]
     pub fn word(&self) -> String {
         format!("{}{}", if self.descending { "-" } else { "" }, self.word)
     }
 }
 
-/// The heading of a column by which a table is sorted: a link to the list in that order, or turned round.
+/// Heading of a sortable column: a link to the list in that order, or the reverse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// Where the table is in that order.
+    /// URL of the table in that order.
     pub href: String,
-    /// For `aria-sort`: `ascending`, `descending` or `none`.
+    /// Value of `aria-sort`: `ascending`, `descending` or `none`.
     pub sorted: &'static str,
 }
 
 impl Heading {
-    /// The heading of the column `first`, which is the order that is had first (`-created`: newest first). The list is in
-    /// the order `present`; `to` gives its address in another one.
+    /// Heading of a column. `first` is its initial order (`-created`: newest first), `present` the list's
+    /// current order. `to` returns the URL for an order.
     pub fn new(first: &str, present: &str, to: impl FnOnce(&str) -> String) -> Self {
         let bare = |word: &str| word.trim_start_matches('-').to_owned();
         let turned = if present.starts_with('-') { bare(present) } else { format!("-{present}") };

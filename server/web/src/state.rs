@@ -1,4 +1,4 @@
-//! What handlers work with.
+//! State of the handlers.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -32,15 +32,15 @@ use crate::schedules::Schedules;
 use crate::secrets::Keyring;
 use crate::terminals::Terminals;
 
-/// The web's state: a handle that clones cheaply.
+/// The web server's state, as a handle that is cheap to clone.
 #[derive(Clone)]
 pub struct Web(Arc<Inner>);
 
-/// A handle that does not keep the web.
+/// A weak handle.
 pub(crate) struct WeakWeb(Weak<Inner>);
 
 impl WeakWeb {
-    /// The web, while there is one.
+    /// The handle, unless the web server has stopped.
     pub(crate) fn upgrade(&self) -> Option<Web> {
         self.0.upgrade().map(Web)
     }
@@ -65,117 +65,106 @@ struct Inner {
     monitor: Monitor,
 }
 
-/// Gives a copy of the desk of a cluster: nothing where the engine of this server knows none.
+/// Returns a copy of a cluster's scheduler state. `None` if this server's engine has none.
 pub type AskDesk = dyn Fn(String) -> BoxFuture<'static, Option<Arc<Desk>>> + Send + Sync;
 
-/// What the web is made of.
+/// Parts of the web server.
 pub struct Parts {
-    /// The database.
     pub store: Store,
-    /// The time.
     pub clock: Arc<dyn Clock>,
-    /// The clusters.
     pub clusters: Clusters,
-    /// Makes the executors of clusters that are added.
+    /// Creates executors of added clusters.
     pub make_cluster: Arc<MakeCluster>,
-    /// The installed task templates; they change when their folder does, and when one is installed.
+    /// The installed task templates. They change with their folder, and when one is installed.
     pub templates: watch::Sender<Arc<TemplateSet>>,
-    /// What happens to the runs of this server.
+    /// Events of this server's runs.
     pub events: broadcast::Receiver<RunEvent>,
-    /// Becomes true when the server ends: streams end then by themselves.
+    /// Becomes true when the server stops, which ends streams.
     pub stopping: watch::Receiver<bool>,
-    /// Wakes the engine: something is wanted.
     pub wake: Arc<dyn Fn() + Send + Sync>,
-    /// Asks the engine for copies of its desks.
+    /// Requests copies of the engine's scheduler states.
     pub desks: Arc<AskDesk>,
-    /// How long ago the engine's last pass ended; none when it has ended.
+    /// Time since the engine's last scheduling cycle. `None` when the engine has stopped.
     pub last_pass: Arc<dyn Fn() -> Option<Duration> + Send + Sync>,
-    /// Gives the server's own metrics.
+    /// Returns the server's own metrics.
     pub metrics: Arc<AskMetrics>,
-    /// Where files lie.
     pub folders: Folders,
-    /// The server's keys.
     pub keys: Keys,
-    /// What is configured.
     pub settings: Settings,
 }
 
-/// Absolute folders of this machine.
+/// Absolute paths of folders on this machine.
 #[derive(Clone, Debug)]
 pub struct Folders {
-    /// The data folder.
     pub data: PathBuf,
-    /// Copies of pipelines' folders, one a digest.
+    /// Code folders, one per digest.
     pub code: PathBuf,
-    /// The task templates' folders, one a digest.
+    /// Folders of task templates, one per digest.
     pub templates: PathBuf,
-    /// The projects' shared storage, one folder a project.
+    /// Shared storage of projects, one folder each.
     pub workspace: PathBuf,
 }
 
-/// The server's keys.
 #[derive(Clone)]
 pub struct Keys {
-    /// Signs session cookies and hooks' URLs; 256 random bits.
+    /// Signs session cookies and hook URLs. 256 random bits.
     pub signing: [u8; 32],
-    /// Encrypt secrets.
+    /// Encrypts secrets.
     pub sealing: Keyring,
 }
 
-/// What is configured.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The address that people use, without a slash at the end: `https://cubeloom.example.org`.
+    /// Public URL without a trailing slash: `https://cubeloom.example.org`.
     pub url: String,
-    /// How many proxies stand before the server: so many addresses at the end of `X-Forwarded-For` are believed.
+    /// Number of proxies in front of the server: this many addresses at the end of `X-Forwarded-For` are
+    /// trusted.
     pub proxies: usize,
-    /// Requests a second that each caller may send, twice as many at once; 0 for no limit.
+    /// Requests per second for each caller, with a burst of twice as many. 0 means no limit.
     pub rate: u32,
-    /// Streams of events that one person may have open; 0 for no limit.
+    /// Maximum open event streams per user. 0 means no limit.
     pub streams: usize,
-    /// Whether projects' object stores may be at addresses of this machine and at link-local ones.
+    /// Whether projects' object stores may have local or link-local addresses.
     pub private_endpoints: bool,
-    /// Whether the settings say of clusters of Slurm how their commands are called.
+    /// Whether the configuration has the commands of Slurm clusters.
     pub slurm: bool,
-    /// The largest file that is taken into a volume, in bytes.
+    /// Maximum size of an uploaded file, in bytes.
     pub upload: u64,
-    /// The OpenID Connect provider at which people may sign in.
+    /// OpenID Connect provider for single sign-on.
     pub oidc: Option<oidc::Settings>,
-    /// Terminals where tasks have failed.
+    /// Terminals for failed tasks.
     pub terminals: TerminalSettings,
     /// Right-sizing mode of new projects.
     pub sizing: SizingMode,
-    /// What prices are in, where that is told.
+    /// Currency of prices, if set.
     pub currency: Option<String>,
-    /// Alerts to people.
     pub alerts: AlertSettings,
-    /// Where the audit log is sent to.
+    /// Receivers of the audit log.
     pub audit: AuditSettings,
-    /// When nodes are set aside, and offered again.
+    /// When nodes are cordoned, and offered again.
     pub nodes: NodeRule,
-    /// When advice about cards and tasks is given.
+    /// Thresholds of recommendations for GPUs and tasks.
     pub advice: Thresholds,
-    /// How often the engine makes a pass at least.
+    /// Maximum interval between scheduling cycles.
     pub period: Duration,
 }
 
-/// What is configured of terminals.
+/// Settings of terminals.
 #[derive(Clone, Copy, Debug)]
 pub struct TerminalSettings {
-    /// How many there may be on this server; 0 for none.
+    /// Maximum number of terminals on this server. 0 disables them.
     pub most: usize,
-    /// How many of these one person may have.
+    /// Maximum number per user.
     pub each: usize,
-    /// How long one lasts.
+    /// Maximum duration.
     pub limit: Duration,
-    /// How long nothing may be typed and nothing shown.
+    /// Inactivity timeout: nothing typed and no output.
     pub idle: Duration,
-    /// How long it is kept for a person whose connection is lost.
+    /// How long a terminal is kept after its connection is lost.
     pub away: Duration,
 }
 
 impl Web {
-    /// Puts the parts together.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let rates = Rates::new(parts.settings.rate);
@@ -209,27 +198,25 @@ impl Web {
         }))
     }
 
-    /// The database.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.0.parts.store
     }
 
-    /// What planning works with.
+    /// Dependencies of planning.
     pub(crate) fn planner(&self) -> &Planner {
         &self.0.planner
     }
 
-    /// The present moment.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.0.parts.clock.now()
     }
 
-    /// Makes the executor of a cluster.
+    /// Creates the executor of a cluster.
     ///
     /// # Errors
-    /// Why it cannot be used as it is described.
+    /// Why the cluster cannot be used with these settings.
     pub(crate) fn make_cluster(
         &self,
         name: &str,
@@ -239,19 +226,17 @@ impl Web {
         (self.0.parts.make_cluster)(name, settings, kubeconfig)
     }
 
-    /// The clusters.
     #[must_use]
     pub fn clusters(&self) -> &Clusters {
         &self.0.parts.clusters
     }
 
-    /// The installed task templates.
     #[must_use]
     pub fn templates(&self) -> Arc<TemplateSet> {
         Arc::clone(&self.0.parts.templates.borrow())
     }
 
-    /// Adds a template that was stored to those that can be used.
+    /// Makes a stored template available.
     pub(crate) fn add_template(&self, installed: InstalledTemplate) {
         self.0.parts.templates.send_modify(|present| {
             let versions = Arc::make_mut(present).entry(installed.template.name.clone()).or_default();
@@ -259,132 +244,124 @@ impl Web {
         });
     }
 
-    /// What happens to the runs of this server from now on.
+    /// Subscribes to events of this server's runs.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<RunEvent> {
         self.0.parts.events.resubscribe()
     }
 
-    /// Tells the engine that something is wanted.
     pub fn wake(&self) {
         (self.0.parts.wake)();
     }
 
-    /// Where files lie.
     #[must_use]
     pub fn folders(&self) -> &Folders {
         &self.0.parts.folders
     }
 
-    /// The server's keys.
     #[must_use]
     pub fn keys(&self) -> &Keys {
         &self.0.parts.keys
     }
 
-    /// What is configured.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.0.parts.settings
     }
 
-    /// Whether browsers speak to the server over TLS.
+    /// Whether browsers use TLS.
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.settings().url.starts_with("https:")
     }
 
-    /// What is known of those who call.
+    /// Cached data of callers.
     pub(crate) fn people(&self) -> &People {
         &self.0.people
     }
 
-    /// What is kept in memory of runs.
+    /// In-memory caches of runs.
     pub(crate) fn runs(&self) -> &Runs {
         &self.0.runs
     }
 
-    /// The OpenID Connect provider at which people may sign in.
+    /// OpenID Connect provider for single sign-on.
     pub(crate) fn oidc(&self) -> Option<&oidc::Provider> {
         self.0.oidc.as_ref()
     }
 
-    /// How many requests callers may send.
     pub(crate) fn rates(&self) -> &Rates {
         &self.0.rates
     }
 
-    /// Entries of the audit log of which there may be many.
+    /// Limits frequent audit entries.
     pub(crate) fn audit_limit(&self) -> &AuditLimit {
         &self.0.audit_limit
     }
 
-    /// Slows down who guesses passwords.
     pub(crate) fn throttle(&self) -> &Throttle {
         &self.0.throttle
     }
 
-    /// Who listens to what.
+    /// Listeners of live events.
     pub(crate) fn live(&self) -> &Hub {
         &self.0.live
     }
 
-    /// How many streams of events people have open.
+    /// Limits open event streams per user.
     pub(crate) fn seats(&self) -> &Seats {
         &self.0.seats
     }
 
-    /// How the copying of logs stands.
+    /// State of log archiving.
     pub(crate) fn archive(&self) -> &Archive {
         &self.0.archive
     }
 
-    /// What wakes the schedules.
+    /// Wakes the task that fires schedules.
     pub(crate) fn schedules(&self) -> &Schedules {
         &self.0.schedules
     }
 
-    /// When jobs may start.
     pub(crate) fn starts(&self) -> &Starts {
         &self.0.starts
     }
 
-    /// Who waits for others of its own run.
+    /// Queues within runs.
     pub(crate) fn lines(&self) -> &Lines {
         &self.0.lines
     }
 
-    /// Asks the engine for a copy of a cluster's desk.
+    /// Requests a copy of a cluster's scheduler state from the engine.
     pub(crate) async fn desk(&self, cluster: &str) -> Option<Arc<Desk>> {
         (self.0.parts.desks)(cluster.to_owned()).await
     }
 
-    /// How long ago the engine's last pass ended; none when it has ended.
+    /// Time since the engine's last scheduling cycle. `None` when the engine has stopped.
     pub(crate) fn last_pass(&self) -> Option<Duration> {
         (self.0.parts.last_pass)()
     }
 
-    /// Gives the server's own metrics.
+    /// Returns the server's own metrics.
     pub(crate) fn ask_metrics(&self) -> &Arc<AskMetrics> {
         &self.0.parts.metrics
     }
 
-    /// The terminals that are open.
     pub(crate) fn terminals(&self) -> &Terminals {
         &self.0.terminals
     }
 
-    /// What was seen of the clusters' nodes and cards.
+    /// Cached readings of clusters' nodes and GPUs.
     pub(crate) fn monitor(&self) -> &Monitor {
         &self.0.monitor
     }
 
-    /// Becomes true when the server ends.
+    /// Becomes true when the server stops.
     pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
         self.0.parts.stopping.clone()
     }
 
-    /// A handle that does not keep the web.
+    /// A weak handle.
     pub(crate) fn downgrade(&self) -> WeakWeb {
         WeakWeb(Arc::downgrade(&self.0))
     }
@@ -392,7 +369,7 @@ impl Web {
     /// Random bytes from the kernel.
     ///
     /// # Panics
-    /// When the kernel gives none, which no caller could do anything about.
+    /// If the kernel provides none: no caller could handle that.
     #[must_use]
     pub fn random<const N: usize>(&self) -> [u8; N] {
         secret::random()

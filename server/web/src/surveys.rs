@@ -1,4 +1,4 @@
-//! What a cluster offers to a project's jobs, and what is missing, in sentences.
+//! Checks what a cluster offers to a project's jobs, and reports what is missing.
 
 use cubeloom_compiler::lower::kubernetes::{Outlook, outlook};
 use cubeloom_domain::clusters::{Finding, Refusals, Subject, Survey};
@@ -14,9 +14,9 @@ struct Part {
     name: &'static str,
     /// Purpose of the component.
     purpose: &'static str,
-    /// A part of the names of what it serves.
+    /// Part of the names of what it serves.
     serves: &'static str,
-    /// The program whose version tells its own.
+    /// Program whose version is reported for the component.
     program: &'static str,
 }
 
@@ -71,10 +71,10 @@ const PARTS: [Part; 8] = [
     },
 ];
 
-/// Asks the cluster.
+/// Checks the cluster.
 ///
 /// # Errors
-/// There is none of this name, or it is one of which nothing can be asked.
+/// No cluster has this name, or it supports no checks.
 pub(crate) async fn check(web: &Web, name: &str, project: &str) -> ApiResult<ClusterCheck> {
     let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
     let Some(survey) = executor.survey(project) else {
@@ -110,7 +110,7 @@ pub(crate) async fn check(web: &Web, name: &str, project: &str) -> ApiResult<Clu
     })
 }
 
-/// What is wrong with a Slurm cluster.
+/// Problems of a Slurm cluster.
 fn of_slurm(survey: &Survey) -> Vec<String> {
     if let Some(error) = &survey.error {
         return vec![format!("the cluster does not answer: {error}")];
@@ -130,7 +130,7 @@ fn of_slurm(survey: &Survey) -> Vec<String> {
     missing.map(sentence).collect()
 }
 
-/// What measures a cluster, and what is wrong with that.
+/// Exporters that measure a cluster, and problems with them.
 async fn exporters(source: Result<Option<Prometheus>, String>) -> (Vec<ExporterView>, Option<String>) {
     let source = match source {
         Ok(Some(source)) => source,
@@ -169,7 +169,7 @@ fn framework(outlook: Outlook) -> FrameworkView {
     FrameworkView { name: outlook.framework.into(), object: object.into(), why: why.into() }
 }
 
-/// What keeps jobs from running, or from running well, with what to do.
+/// Problems that prevent or impair jobs, with what to do.
 fn problems(survey: &Survey, volcano: bool, frameworks: &[Outlook]) -> Vec<String> {
     if let Some(error) = &survey.error {
         return vec![format!("the cluster does not answer: {error}")];

@@ -1,4 +1,4 @@
-//! What people read, in English and Chinese: `texts/<area>.json`, shared with the scripts.
+//! User interface texts in English and Chinese: `texts/<area>.json`, shared with the scripts.
 
 #![allow(clippy::disallowed_methods, reason = "rust-embed reads our own files")]
 
@@ -18,15 +18,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lang {
-    /// English.
     #[default]
     En,
-    /// Chinese.
     Zh,
 }
 
 impl Lang {
-    /// As HTML's `lang` has it.
+    /// Value of HTML's `lang`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -35,7 +33,7 @@ impl Lang {
         }
     }
 
-    /// What its readers call it.
+    /// Name of the language in itself.
     #[must_use]
     pub fn own_name(self) -> &'static str {
         match self {
@@ -44,7 +42,7 @@ impl Lang {
         }
     }
 
-    /// The language that a cookie or an `Accept-Language` names first.
+    /// The first supported language in a cookie or `Accept-Language`.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         text.split(',').find_map(|part| {
@@ -60,7 +58,7 @@ impl Lang {
     }
 }
 
-/// The reader's language: what they chose on a page, else what their browser or program asks for.
+/// The reader's language: chosen on a page, else that of the request.
 impl<S: Sync> FromRequestParts<S> for Lang {
     type Rejection = Infallible;
 
@@ -79,18 +77,18 @@ struct Files;
 
 static TEXTS: LazyLock<HashMap<String, [String; 2]>> = LazyLock::new(|| {
     let mut all = HashMap::new();
-    // The folders below hold sentences, not texts.
+    // Subfolders contain messages, not texts.
     for name in Files::iter().filter(|name| !name.contains('/')) {
         let Some(file) = Files::get(&name) else { continue };
         let area = name.trim_end_matches(".json");
-        // A test reads every file; one that cannot be read has no texts here.
+        // A test reads every file. Skip unreadable ones here.
         let texts: HashMap<String, [String; 2]> = serde_json::from_slice(&file.data).unwrap_or_default();
         all.extend(texts.into_iter().map(|(key, both)| (format!("{area}.{key}"), both)));
     }
     all
 });
 
-/// The text of a key, `<area>.<key>`; the key itself when there is none.
+/// Text of a key, `<area>.<key>`. The key itself if it is unknown.
 #[must_use]
 pub fn text(lang: Lang, key: &str) -> &str {
     let index = match lang {
@@ -100,13 +98,13 @@ pub fn text(lang: Lang, key: &str) -> &str {
     TEXTS.get(key).map_or(key, |both| both[index].as_str())
 }
 
-/// The same, with `{name}` replaced by values, and `{name|one|many}` by the form that the value takes.
+/// The same with `{name}` replaced by values, and `{name|one|many}` by the plural form for the value.
 #[must_use]
 pub fn text_with<V: Display>(lang: Lang, key: &str, values: &[(&str, V)]) -> String {
     filled(text(lang, key), values)
 }
 
-/// Puts values in the places of a text.
+/// Fills values into a text.
 pub(crate) fn filled<V: Display>(text: &str, values: &[(&str, V)]) -> String {
     let (mut found, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once('{') {

@@ -1,11 +1,11 @@
-//! Moments as the API tells them: RFC 3339, UTC, with microseconds.
+//! Timestamps in the API: RFC 3339, UTC, with microseconds.
 
 use cubeloom_domain::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use utoipa::ToSchema;
 
-/// Always with all six digits, so that texts sort as the moments do.
+/// Always six digits, so that texts sort chronologically.
 const RFC_3339: DateTimePrinter = DateTimePrinter::new().precision(Some(6));
 
 /// Timestamp, e.g. `2026-03-01T09:30:00.000000Z`.
@@ -13,12 +13,12 @@ const RFC_3339: DateTimePrinter = DateTimePrinter::new().precision(Some(6));
 #[schema(value_type = String, format = DateTime)]
 pub struct Time(pub Timestamp);
 
-/// A moment that may be missing.
+/// An optional timestamp.
 pub fn maybe(time: Option<Timestamp>) -> Option<Time> {
     time.map(Time)
 }
 
-/// Seconds from one moment to a later one, when both are known.
+/// Seconds between two timestamps, if both are known.
 pub fn seconds(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {
     Some(to?.since(from?).as_secs_f64())
 }

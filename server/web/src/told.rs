@@ -1,5 +1,5 @@
-//! What the API tells of runs, tasks and clusters, with the server's own sentences in the reader's language: why
-//! something waits, why it failed, what is known of it. What people and their programs said stays as it is.
+//! Translates the server's messages in API responses about runs, tasks and clusters. Texts of users and their
+//! programs stay unchanged.
 
 use crate::api::clusters::aside::AsideView;
 use crate::api::clusters::check::ClusterCheck;
@@ -17,9 +17,9 @@ use crate::runs::listed::Listed;
 use crate::said::said;
 use crate::texts::Lang;
 
-/// What has sentences of the server's in it.
+/// A view with messages of the server.
 pub(crate) trait Sentences {
-    /// Hands each of them over, to be looked at or changed.
+    /// Visits each message, to read or change it.
     fn each(&mut self, look: &mut dyn FnMut(&mut String));
 
     /// Whether there is one.
@@ -30,9 +30,9 @@ pub(crate) trait Sentences {
     }
 }
 
-/// The same for a reader of this language.
+/// Translates a view to this language.
 pub(crate) fn told<T: Sentences>(lang: Lang, mut view: T) -> T {
-    // As they are said, they are English.
+    // Messages are written in English.
     if lang != Lang::En {
         view.each(&mut |sentence| *sentence = said(lang, sentence));
     }
@@ -74,7 +74,7 @@ impl Sentences for RunView {
 
 impl Sentences for Listed {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
-        // Hardly any run has a sentence, and the others need not be copied.
+        // Few runs have a message. The others need not be copied.
         if self.message.is_some() {
             let mut view = RunView::clone(self);
             view.each(look);
@@ -203,7 +203,7 @@ impl Sentences for ClusterDetail {
 
 impl Sentences for AsideView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
-        // What a person says stays as it is.
+        // A user's note stays unchanged.
         if self.user.is_none() {
             look(&mut self.why);
         }

@@ -1,4 +1,4 @@
-//! Volumes of projects: from a name to what can be looked into.
+//! Volumes of projects: from a name to accessible files.
 
 use std::sync::Arc;
 
@@ -16,21 +16,19 @@ use crate::files::{blocking, owner, project_folder};
 use crate::secrets;
 use crate::state::Web;
 
-/// What a volume's files are reached through.
+/// Access to a volume's files.
 #[derive(Clone)]
 pub(crate) enum Tree {
-    /// A folder of this machine.
     Folder(Arc<Folder>),
-    /// A bucket.
     Bucket(Arc<Bucket>),
-    /// A folder that will be made when something is put there.
+    /// A folder that is created by the first write.
     Empty,
 }
 
-/// A volume of the project; the built-in one is always there.
+/// A volume of the project. The built-in one always exists.
 ///
 /// # Errors
-/// When there is none of this name.
+/// No volume has this name.
 pub(crate) async fn find(web: &Web, project: &str, name: &str) -> ApiResult<Volume> {
     if name == WORKSPACE {
         return Ok(built_in(project));
@@ -40,9 +38,6 @@ pub(crate) async fn find(web: &Web, project: &str, name: &str) -> ApiResult<Volu
 }
 
 /// All volumes of a project, the built-in one first.
-///
-/// # Errors
-/// When the database does not answer.
 pub(crate) async fn all(web: &Web, project: &str) -> ApiResult<Vec<Volume>> {
     let stored = web.store().volumes(project).await?;
     Ok(std::iter::once(built_in(project)).chain(stored).collect())
@@ -59,12 +54,9 @@ fn built_in(project: &str) -> Volume {
     }
 }
 
-/// Where the files of a volume are for this server. The claim of a cluster's workspace is the workspace: the server sees
-/// the same files (docs/kubernetes.md), and of them the project's own are what its jobs see, too. Another claim is the
-/// folder at which an administrator has mounted it for the server.
-///
-/// # Errors
-/// When the server has a fault.
+/// Location of a volume's files for this server. A cluster's workspace claim is the workspace: the server has
+/// the same files (docs/kubernetes.md), and the project's own are those that its jobs see. Another claim is
+/// the folder where an administrator has mounted it for the server.
 async fn seen(web: &Web, place: VolumePlace) -> ApiResult<VolumePlace> {
     let VolumePlace::Claim { cluster, claim, folder } = &place else { return Ok(place) };
     let whole = VolumePlace::Workspace { path: String::new() };
@@ -77,18 +69,15 @@ async fn seen(web: &Web, place: VolumePlace) -> ApiResult<VolumePlace> {
     })
 }
 
-/// Whether the files of a volume can be looked at from here.
-///
-/// # Errors
-/// When the server has a fault.
+/// Whether the files of a volume can be browsed from here.
 pub(crate) async fn is_browsable(web: &Web, place: VolumePlace) -> ApiResult<bool> {
     Ok(!matches!(seen(web, place).await?, VolumePlace::Claim { .. }))
 }
 
-/// Opens a volume to look into it. That somebody's request uses a secret is noted; the server's own work is not.
+/// Opens a volume for reading. Records the use of a secret by a caller, but not by the server itself.
 ///
 /// # Errors
-/// When it cannot be reached from here.
+/// The volume is unreachable from here.
 pub(crate) async fn open(web: &Web, caller: Option<&Caller>, project: &str, name: &str) -> ApiResult<Tree> {
     match seen(web, find(web, project, name).await?.place).await? {
         VolumePlace::Workspace { path } => {
@@ -114,10 +103,10 @@ pub(crate) async fn open(web: &Web, caller: Option<&Caller>, project: &str, name
     }
 }
 
-/// The same, to put something there: what is missing is made.
+/// The same for writing: creates missing folders.
 ///
 /// # Errors
-/// When it cannot be reached from here, or not be made.
+/// The volume is unreachable from here, or a folder cannot be created.
 pub(crate) async fn open_to_write(web: &Web, caller: &Caller, project: &str, name: &str) -> ApiResult<Tree> {
     match open(web, Some(caller), project, name).await? {
         Tree::Empty => {}
@@ -141,7 +130,7 @@ pub(crate) async fn open_to_write(web: &Web, caller: &Caller, project: &str, nam
     Ok(Tree::Folder(Arc::new(made.await?)))
 }
 
-/// Why a claim cannot be looked into, and what to do.
+/// Why a claim cannot be browsed, and what to do.
 async fn out_of_sight(web: &Web, name: &str, cluster: &str) -> ApiResult<ApiError> {
     let sentence = match workspace_claim(web, cluster).await? {
         Some(workspace) => format!(

@@ -1,4 +1,4 @@
-//! How a worker ended, as data and in words.
+//! How a worker ended, as data and as text.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use cubeloom_domain::outcome::{Failure, FailureKind, WorkerName};
 use cubeloom_domain::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// How late, in microseconds, an end may be noted on a machine whose cores are all busy.
+/// How late an end may be recorded on a machine with all CPUs busy, in microseconds.
 const LATE: i64 = 2_000_000;
 
-/// The signal that nobody can ignore.
+/// The signal that cannot be ignored.
 const SIGKILL: i32 = 9;
 
 /// How a worker's process ended.
@@ -18,15 +18,15 @@ const SIGKILL: i32 = 9;
 pub enum End {
     /// With an exit code.
     Exit {
-        /// The code.
+        /// The exit code.
         code: i32,
     },
     /// By a signal.
     Signal {
-        /// Its number.
+        /// The signal's number.
         signal: i32,
     },
-    /// It used more memory than it had.
+    /// It was OOM killed.
     OutOfMemory,
     /// Its `setup` command failed.
     SetupFailed {
@@ -40,51 +40,48 @@ pub enum End {
         /// Reason, as a sentence.
         message: String,
     },
-    /// The stop came first.
+    /// It was stopped before it started.
     NeverRan,
-    /// The process that watched over it died without a record.
+    /// Its monitoring process died without a record.
     Lost,
-    /// The cluster ended it when its time was up.
+    /// The cluster ended it at its timeout.
     TimedOut,
-    /// Its node had to make room, or was emptied.
+    /// Its node was drained or under resource pressure.
     Evicted {
-        /// Why, as the cluster says it.
+        /// The cluster's reason.
         message: String,
     },
     /// Its node lost a GPU.
     CardLost {
-        /// What is known, as the cluster says it.
+        /// The cluster's message.
         message: String,
     },
-    /// Its node is gone, or does not answer.
+    /// Its node is gone or unreachable.
     NodeLost {
-        /// What is known, as the cluster says it.
+        /// The cluster's message.
         message: String,
     },
 }
 
 impl End {
-    /// Whether its program did what it was to do.
+    /// Whether its program succeeded.
     #[must_use]
     pub fn is_well(&self) -> bool {
         *self == Self::Exit { code: 0 }
     }
 }
 
-/// A worker's end.
 #[derive(Clone, Copy, Debug)]
 pub struct Finish<'a> {
-    /// How.
     pub end: &'a End,
-    /// When its program began; absent when it never did.
+    /// When its program started. `None` if it never did.
     pub started_at: Option<Timestamp>,
-    /// End time.
     pub ended_at: Timestamp,
 }
 
 impl Finish<'_> {
-    /// The failure of a job of which this worker is the first cause. `others` were stopped because of it;
-    /// `last_lines` are the last that it wrote.
+    /// The failure of a job caused by this worker. `others` were stopped because of it; `last_lines` are its
+    /// last log lines.
     #[must_use]
     pub fn cause(&self, worker: &WorkerName, others: usize, last_lines: Vec<String>) -> Failure {
         let because = match others {
@@ -104,8 +101,8 @@ impl Finish<'_> {
         }
     }
 
-    /// When it failed, to find the first of several. Its peers notice at once that a worker was killed and exit by themselves,
-    /// and their ends may be noted before its own. Nobody is killed by a peer's exit, so a kill counts as earlier.
+    /// The time of its failure, to find the first of several. Peers notice a kill at once and exit, and their
+    /// ends may be recorded earlier. A peer's exit never causes a kill, so a kill counts as earlier.
     #[must_use]
     pub fn order(&self) -> Timestamp {
         match self.end {
@@ -114,7 +111,7 @@ impl Finish<'_> {
         }
     }
 
-    /// What happened to a worker, to follow its name.
+    /// What happened to a worker, as a clause after its name.
     fn sentence(&self) -> String {
         let after =
             self.started_at.map_or(String::new(), |began| format!(" after {}", span(began, self.ended_at)));
@@ -154,7 +151,7 @@ fn kind_of(end: &End) -> (FailureKind, Option<i32>, Option<i32>) {
     }
 }
 
-/// The time between two moments, as people read it: exact below ten seconds.
+/// The time between two timestamps, for display: exact below ten seconds.
 #[must_use]
 pub fn span(from: Timestamp, to: Timestamp) -> String {
     let exact = to.since(from);
@@ -165,7 +162,7 @@ pub fn span(from: Timestamp, to: Timestamp) -> String {
     }
 }
 
-/// A signal as people know it: `9 (KILL)`.
+/// A signal with its name: `9 (KILL)`.
 fn signal_name(signal: i32) -> String {
     let name = match signal {
         1 => "HUP",

@@ -1,5 +1,5 @@
-//! What executors have in common about workers: how one ended, in words; its logs, with the moments at which lines came;
-//! what it reported; how its secrets are kept out of all of it; and a terminal in its place.
+//! What executors share about workers: their ends as text, their logs with timestamps, their reports, the
+//! masking of their secrets in all of these, and terminals.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make the files that they look at"))]
 

@@ -1,5 +1,6 @@
-//! When the lines of a log came: beside each stream's file lies another, of marks. A mark says how long the stream was at
-//! a moment; what lies between two marks came between them. The shim writes marks, the server reads them.
+//! Timestamps of log lines: each stream's file has a second file with marks. A mark says how long the stream
+//! was at a given time; bytes between two marks were written between their times. The shim writes marks, and
+//! the server reads them.
 
 use std::fs::File;
 use std::io;
@@ -12,18 +13,18 @@ use cubeloom_domain::logs::LogMark;
 
 use crate::place::Place;
 
-/// Workers that end sooner leave no marks: all they wrote, they wrote when they last wrote, and short tasks are not to
-/// wait for one more file.
+/// Workers that end sooner leave no marks: the time of their last write is enough, and short tasks need not
+/// wait for another file.
 pub const BRIEF: Duration = Duration::from_secs(1);
-/// A mark's length in bytes: two numbers of eight bytes, the lowest byte first.
+/// Size of a mark in bytes: two little-endian 8-byte integers.
 const SIZE: u64 = 16;
 
-/// The file of a stream's marks.
+/// The file with a stream's marks.
 pub fn path(stream: &Path) -> PathBuf {
     stream.with_extension("times")
 }
 
-/// A mark as it is written.
+/// A mark in its stored form.
 pub fn written(mark: &LogMark) -> [u8; SIZE as usize] {
     let mut bytes = [0; SIZE as usize];
     bytes[..8].copy_from_slice(&mark.end.to_le_bytes());
@@ -31,20 +32,18 @@ pub fn written(mark: &LogMark) -> [u8; SIZE as usize] {
     bytes
 }
 
-/// How long a stream is, and when it was last written to: the mark of this moment.
+/// The mark of this moment: the stream's length, and the time of its last write.
 ///
 /// # Errors
-/// There is no such file.
+/// The file does not exist.
 pub fn present(stream: impl Into<Place>) -> io::Result<LogMark> {
     let found = stream.into().metadata()?;
     let at = found.mtime().saturating_mul(1_000_000).saturating_add(found.mtime_nsec() / 1000);
     Ok(LogMark { end: found.len(), at: Timestamp(at) })
 }
 
-/// The marks that say when the bytes from `from` up to `to` came; fewer where that is not known.
-///
-/// # Errors
-/// The file cannot be read. One that does not exist has no marks.
+/// The marks for the bytes between `from` and `to`. Fewer if their times are unknown. A missing file has no
+/// marks.
 pub fn between(stream: impl Into<Place>, from: u64, to: u64) -> io::Result<Vec<LogMark>> {
     let stream = stream.into();
     let file = match stream.other(path(stream.path())).open() {
@@ -52,7 +51,7 @@ pub fn between(stream: impl Into<Place>, from: u64, to: u64) -> io::Result<Vec<L
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    // What was half written when the machine lost its power is no mark.
+    // A partial write before a power failure is not a mark.
     let count = file.metadata()?.len() / SIZE;
     let mut marks = Vec::new();
     for at in first_beyond(&file, count, from)?..count {
@@ -65,7 +64,7 @@ pub fn between(stream: impl Into<Place>, from: u64, to: u64) -> io::Result<Vec<L
     Ok(marks)
 }
 
-/// The position of the first mark that lies beyond an offset.
+/// The index of the first mark beyond an offset.
 fn first_beyond(file: &File, count: u64, offset: u64) -> io::Result<u64> {
     let (mut low, mut high) = (0, count);
     while low < high {

@@ -1,4 +1,4 @@
-//! Reading a worker's logs: plain files that only grow, so that a reader needs no more than an offset.
+//! Reads a worker's logs: append-only plain files, so a reader only needs an offset.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,19 +9,15 @@ use cubeloom_domain::Timestamp;
 
 use crate::place::Place;
 
-/// A piece of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The bytes.
     pub bytes: Vec<u8>,
-    /// Where the next piece begins.
+    /// Offset of the next piece.
     pub next: u64,
 }
 
-/// At most `limit` bytes from `offset`; empty at the end. To follow a log, ask again with `next`.
-///
-/// # Errors
-/// The file cannot be read. One that does not exist yet is empty.
+/// At most `limit` bytes from `offset`; empty at the end. To follow a log, call again with `next`. A file
+/// that does not exist yet is empty.
 pub fn range(path: impl Into<Place>, offset: u64, limit: usize) -> io::Result<Piece> {
     let Some(file) = open(&path.into())? else { return Ok(Piece { bytes: Vec::new(), next: offset }) };
     let mut bytes = vec![0; limit];
@@ -36,33 +32,24 @@ pub fn range(path: impl Into<Place>, offset: u64, limit: usize) -> io::Result<Pi
     Ok(Piece { next: offset + bytes.len() as u64, bytes })
 }
 
-/// The log's length in bytes.
-///
-/// # Errors
-/// The file cannot be read. One that does not exist yet is empty.
+/// The log's length in bytes. A file that does not exist yet is empty.
 pub fn len(path: impl Into<Place>) -> io::Result<u64> {
     open(&path.into())?.map_or(Ok(0), |file| file.metadata().map(|found| found.len()))
 }
 
-/// When it was last written to.
-///
-/// # Errors
-/// The file cannot be read. One that does not exist yet was written to never.
+/// Time of the last write. `None` if the file does not exist yet.
 pub fn changed(path: impl Into<Place>) -> io::Result<Option<Timestamp>> {
     let Some(file) = open(&path.into())? else { return Ok(None) };
     let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(Some(Timestamp::default().plus(since)))
 }
 
-/// How much of a log's end is looked at for its last lines, in bytes.
+/// How much of a log's end is searched for its last lines, in bytes.
 const TAIL: u64 = 64 << 10;
-/// Longer lines are cut, in characters.
+/// Longer lines are truncated, in characters.
 const LONGEST_LINE: usize = 500;
 
-/// The last `count` lines, or fewer when they are very long.
-///
-/// # Errors
-/// The file cannot be read. One that does not exist yet is empty.
+/// The last `count` lines, or fewer if they are very long. A file that does not exist yet is empty.
 pub fn tail(path: impl Into<Place>, count: usize) -> io::Result<Vec<String>> {
     let Some(mut file) = open(&path.into())? else { return Ok(Vec::new()) };
     let length = file.metadata()?.len();
@@ -71,7 +58,7 @@ pub fn tail(path: impl Into<Place>, count: usize) -> io::Result<Vec<String>> {
     let mut bytes = Vec::new();
     file.take(TAIL).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    // The first line is cut when the file is longer.
+    // The first line is incomplete if the file is longer.
     let whole = if from > 0 { text.split_once('\n').map_or(&*text, |(_, rest)| rest) } else { &text };
     let lines: Vec<&str> = whole.lines().collect();
     let last = &lines[lines.len().saturating_sub(count)..];

@@ -1,19 +1,19 @@
-//! Keeping secrets out of what workers write: every form of a secret's value becomes `***`.
+//! Keeps secrets out of workers' output: every form of a secret's value becomes `***`.
 //!
-//! It is done where the text is written, not where it is read, so that no file holds a value either. A value that
-//! comes in pieces is found: what may be the beginning of one is held back until the next piece shows what it is.
+//! This happens when the text is written, not when it is read, so no file contains a value. Values that
+//! arrive in pieces are found, too: a possible beginning is buffered until the next piece decides.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-/// What stands for a secret.
+/// The replacement of a secret.
 pub const STARS: &[u8] = b"***";
-/// Shorter values, and lines of values, are not masked: they would be found everywhere.
+/// Shorter values, and lines of values, are not masked: they would match everywhere.
 const SHORTEST: usize = 4;
-/// The same of encoded values, whose ends are left out.
+/// The same for encoded values, without their ends.
 const SHORTEST_ENCODED: usize = 6;
 
-/// The texts to look for: a value, its lines, and both as JSON and base64 write them.
+/// The texts to search for: a value, its lines, and both encoded as JSON and base64.
 pub fn forms<'a>(values: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     let mut forms = Vec::new();
     for value in values {
@@ -32,8 +32,8 @@ pub fn forms<'a>(values: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     forms
 }
 
-/// A value in base64, as it looks wherever it stands in what is encoded: three bytes become four characters, so there
-/// are three ways, and the characters that hold bits of what stands beside it are left out.
+/// A value in base64, as it appears at any position of the encoded data. Three bytes become four characters,
+/// so there are three alignments. Characters that contain bits of adjacent data are left out.
 fn encoded(value: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();
     for before in 0..3 {
@@ -51,16 +51,15 @@ fn encoded(value: &[u8]) -> Vec<String> {
 /// Masks a stream of bytes.
 #[derive(Debug)]
 pub struct Masker {
-    /// Longest first.
+    /// Sorted by length, longest first.
     forms: Vec<Vec<u8>>,
     /// Whether a form begins with this byte.
     begins: [bool; 256],
-    /// What may be the beginning of a secret.
+    /// A possible beginning of a secret.
     held: Vec<u8>,
 }
 
 impl Masker {
-    /// For these texts.
     pub fn new(forms: &[String]) -> Self {
         let mut forms: Vec<Vec<u8>> = forms.iter().map(|form| form.as_bytes().to_vec()).collect();
         forms.retain(|form| !form.is_empty());
@@ -70,7 +69,7 @@ impl Masker {
         Self { forms, begins, held: Vec::new() }
     }
 
-    /// What can be written now that `bytes` have come.
+    /// The output that can be written after the input `bytes`.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(bytes);
         let (out, rest) = self.masked(false);
@@ -78,19 +77,19 @@ impl Masker {
         out
     }
 
-    /// How many bytes are held back.
+    /// Number of buffered bytes.
     pub fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// What is left when nothing more comes.
+    /// The rest, at the end of the input.
     pub fn finish(&mut self) -> Vec<u8> {
         let (out, _) = self.masked(true);
         self.held.clear();
         out
     }
 
-    /// The masked bytes, and how far they reach.
+    /// The masked bytes, and the length of their input.
     fn masked(&self, ended: bool) -> (Vec<u8>, usize) {
         let text = &self.held;
         let mut out = Vec::with_capacity(text.len());
@@ -102,7 +101,7 @@ impl Masker {
                 at += 1;
                 continue;
             }
-            // A longer form may still become whole.
+            // A longer form may still be completed.
             if !ended && self.forms.iter().any(|form| form.len() > rest.len() && form.starts_with(rest)) {
                 break;
             }
@@ -176,7 +175,7 @@ mod tests {
         for before in ["", "u", "us", "user:"] {
             let text = STANDARD_NO_PAD.encode(format!("{before}tops3cret-and-more{before}"));
             let said = whole(&mut masker(&["tops3cret-and-more"]), &[&text]);
-            // Around the stars, what stands beside the value, and at most two characters of the value at each end.
+            // Adjacent data remains around the stars, with at most two characters of the value at each end.
             assert!(
                 said.contains("***") && said.len() <= 3 + 8 + before.len() * 2 * 4 / 3,
                 "{before}: {text} {said}"

@@ -1,4 +1,5 @@
-//! What workers wrote into `CUBELOOM_OUTPUTS`: JSON lines of outputs, metrics, progress, checkpoints, artefacts.
+//! What workers wrote to `CUBELOOM_OUTPUTS`: JSON lines of outputs, metrics, progress, checkpoints,
+//! artifacts.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,31 +17,31 @@ use serde_json::Value;
 use crate::logs;
 use crate::place::Place;
 
-/// More than this of one worker's file is not read, in bytes.
+/// Maximum size that is read of one worker's file, in bytes.
 pub const MOST: usize = 16 << 20;
-/// More models of one attempt are not registered.
+/// Maximum number of registered models of an attempt.
 const MOST_MODELS: usize = 100;
-/// Characters of a name that is none.
+/// Maximum shown characters of an invalid name.
 const LONGEST_SHOWN: usize = 80;
-/// So many sentences say enough.
+/// Maximum number of warnings.
 const MOST_WARNINGS: usize = 20;
-/// How a line of a model begins.
+/// The beginning of a model's line.
 const OF_A_MODEL: &[u8] = b"{\"model\"";
 
-/// Beside the outputs of a worker that has secrets, a copy without them: the outputs themselves are masked only when it
+/// A masked copy next to the outputs of a worker with secrets: the outputs themselves are masked only when it
 /// has ended.
 pub fn masked(outputs: &Path) -> PathBuf {
     outputs.with_extension("masked.jsonl")
 }
 
-/// The file to read a worker's outputs from. The copy is left where the worker's shim died before it could mask them.
+/// The file to read a worker's outputs from. The copy remains if the worker's shim died before it could mask
+/// them.
 pub fn readable(outputs: impl Into<Place>) -> Place {
     let outputs = outputs.into();
     let copy = outputs.other(masked(outputs.path()));
     if copy.exists() { copy } else { outputs }
 }
 
-/// Single line of text.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Line {
@@ -54,7 +55,7 @@ pub(crate) enum Line {
     Preflight(Box<Tested>),
 }
 
-/// How far a program is, and when it said so.
+/// Progress of a program, with its time.
 #[derive(Deserialize)]
 pub(crate) struct Stepped {
     #[serde(flatten)]
@@ -65,14 +66,14 @@ pub(crate) struct Stepped {
 }
 
 impl Stepped {
-    /// When it was said, by the worker's clock, where the program says it.
+    /// When it was reported, by the worker's clock. `None` without a time.
     pub(crate) fn at(&self) -> Option<Timestamp> {
         let said = Duration::try_from_secs_f64(self.at?).unwrap_or_default();
         Some(Timestamp::default().plus(said))
     }
 }
 
-/// How long something took, as a program says.
+/// A duration reported by a program.
 #[derive(Deserialize)]
 pub(crate) struct Took {
     #[serde(default)]
@@ -80,7 +81,7 @@ pub(crate) struct Took {
 }
 
 impl Took {
-    /// What a report says of it beside other things.
+    /// The duration within a report with other values.
     pub(crate) fn in_value(value: &Value) -> Self {
         Self { seconds: value["seconds"].as_f64().unwrap_or_default() }
     }
@@ -90,13 +91,13 @@ impl Took {
     }
 }
 
-/// Reads the files of all workers, in rank order: the lowest rank that wrote an output wins.
+/// Reads the files of all workers, in rank order: of equal outputs, the lowest rank's counts.
 pub fn collect<P: Into<Place>>(files: impl Iterator<Item = (String, P)>) -> Report {
     collect_within(files, u64::MAX)
 }
 
-/// The same of files that are not trusted to be few or small: no more than `most` bytes of all together. What goes beyond is
-/// left out, worker by worker, and said.
+/// The same for files that may be many or large: at most `most` bytes in total. Data beyond that is skipped
+/// per worker, with a warning.
 pub fn collect_within<P: Into<Place>>(files: impl Iterator<Item = (String, P)>, most: u64) -> Report {
     let mut report = Report::default();
     let (mut left, mut left_out) = (most, 0usize);
@@ -117,7 +118,7 @@ pub fn collect_within<P: Into<Place>>(files: impl Iterator<Item = (String, P)>, 
     report
 }
 
-/// Adds what one worker's file holds, or says why it cannot be read.
+/// Adds the content of one worker's file, or a warning that it cannot be read.
 pub fn add_file(report: &mut Report, worker: &str, path: io::Result<impl Into<Place>>) {
     let read = path
         .map(Into::into)
@@ -139,7 +140,7 @@ pub fn length(path: impl Into<Place>) -> usize {
     usize::try_from(logs::len(path).unwrap_or(0)).unwrap_or(MOST).min(MOST)
 }
 
-/// Adds the lines of one worker's file: what an earlier worker wrote stays.
+/// Adds the lines of one worker's file. Values of earlier workers take precedence.
 pub fn add(report: &mut Report, worker: &str, text: &[u8]) {
     let mut own = JsonMap::new();
     let mut bad = 0usize;
@@ -150,7 +151,7 @@ pub fn add(report: &mut Report, worker: &str, text: &[u8]) {
             Ok(Line::Checkpoint(value)) => report.checkpoint = Some(value),
             Ok(Line::Artifact(artifact)) => report.artifacts.push(artifact),
             Ok(Line::Model(model)) => add_model(report, worker, *model),
-            // What came first was written before the program began.
+            // The first line was written before the program began.
             Ok(Line::Preflight(tested)) => drop(report.preflight.get_or_insert(tested)),
             Ok(Line::Progress(_) | Line::Restored(_)) => {}
             Err(error) if line.trim_ascii_start().starts_with(OF_A_MODEL) => {
@@ -173,7 +174,7 @@ pub fn add(report: &mut Report, worker: &str, text: &[u8]) {
     }
 }
 
-/// Adds a model; of what is said twice of one place, the last counts.
+/// Adds a model. Of two models at one path, the last counts.
 fn add_model(report: &mut Report, worker: &str, model: ReportedModel) {
     let checked = model.check().and_then(|()| {
         report.models.retain(|said| (&said.name, &said.path) != (&model.name, &model.path));
@@ -188,14 +189,14 @@ fn add_model(report: &mut Report, worker: &str, model: ReportedModel) {
     }
 }
 
-/// Says what could not be read.
+/// Adds a warning about a line that could not be read.
 fn warn(report: &mut Report, warning: String) {
     if report.warnings.len() < MOST_WARNINGS {
         report.warnings.push(warning);
     }
 }
 
-/// The failure of a job that ended well without an output that it had to write.
+/// The failure of a job that succeeded without writing a required output.
 #[must_use]
 pub fn missing(required: &[String], report: &Report) -> Option<Failure> {
     let missing: Vec<&String> = required.iter().filter(|name| !report.outputs.contains_key(*name)).collect();

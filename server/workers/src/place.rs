@@ -1,5 +1,6 @@
-//! Where the files of workers are, and how they are opened: as they lie there, or, where they belong to somebody whom the
-//! server must not trust, beneath a folder that no link leads out of, and none but plain files of that account.
+//! Locations of workers' files, and how they are opened. Trusted files are opened directly. Files of an
+//! untrusted account are opened beneath a folder that no link can leave, and only if they are regular files
+//! of that account.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
@@ -13,33 +14,30 @@ use cubeloom_files::{Dir, Links, own};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// More of a worker's records is not read, in bytes.
+/// Maximum size that is read of a worker's records, in bytes.
 pub const MOST_OF_A_RECORD: u64 = 4 << 20;
-/// More entries of a folder are not looked at.
+/// Maximum number of folder entries that are read.
 const MOST_ENTRIES: usize = 100_000;
 
-/// A folder whose content belongs to an account that is not trusted. What is above it is trusted.
+/// A folder with content of an untrusted account. Its parents are trusted.
 #[derive(Debug)]
 pub struct Guard {
     folder: Dir,
     path: PathBuf,
-    /// The account's uid; whoever's, where the file system gives owners of its own.
+    /// The account's uid. `None` if the file system assigns owners of its own.
     owner: Option<u32>,
 }
 
 impl Guard {
-    /// Of a folder, of which only files of this uid are read, if one is given.
-    ///
-    /// # Errors
-    /// The folder cannot be opened.
+    /// Guards a folder. With a uid, only files of that owner are read.
     pub fn new(path: &Path, owner: Option<u32>) -> io::Result<Self> {
         Ok(Self { folder: Dir::open(path)?, path: path.into(), owner })
     }
 
-    /// Opens what lies below, whatever it is. No link is followed, and nothing waits.
+    /// Opens anything below. Never follows a link, and never blocks.
     fn enter(&self, path: &Path, flags: OFlags) -> io::Result<File> {
         let below = path.strip_prefix(&self.path).map_err(|_| refused("it lies elsewhere"))?;
-        // To look waits for nobody by itself.
+        // `O_PATH` never blocks.
         let waits = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK };
         match self.folder.at(below, flags | waits, Links::Refused) {
             Ok(found) => Ok(found.into()),
@@ -48,7 +46,7 @@ impl Guard {
         }
     }
 
-    /// Whether an opened thing is the account's.
+    /// Whether an opened file belongs to the account.
     fn owns(&self, found: &Metadata) -> io::Result<()> {
         if self.owner.is_none_or(|owner| found.uid() == owner) {
             Ok(())
@@ -58,12 +56,11 @@ impl Guard {
     }
 }
 
-/// Somebody has put there what does not belong there.
+/// An untrusted entry that does not belong there.
 fn refused(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// A file or a folder.
 #[derive(Clone, Debug)]
 pub struct Place {
     path: PathBuf,
@@ -89,34 +86,33 @@ impl From<&Place> for Place {
 }
 
 impl Place {
-    /// What lies below a guard's folder.
+    /// A path below a guard's folder.
     #[must_use]
     pub fn guarded(guard: Arc<Guard>, path: &Path) -> Self {
         Self { path: path.into(), guard: Some(guard) }
     }
 
-    /// Another place under the same guard.
+    /// Another path under the same guard.
     #[must_use]
     pub fn other(&self, path: impl AsRef<Path>) -> Self {
         Self { path: path.as_ref().into(), guard: self.guard.clone() }
     }
 
-    /// What is called so in this folder.
+    /// An entry of this folder.
     #[must_use]
     pub fn join(&self, name: impl AsRef<Path>) -> Self {
         self.other(self.path.join(name))
     }
 
-    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens a file to be read.
+    /// Opens a file for reading.
     ///
     /// # Errors
-    /// There is none, or it is none that may be read: then the kind is `InvalidData`.
+    /// It does not exist; `InvalidData` if it must not be read.
     pub fn open(&self) -> io::Result<File> {
         let Some(guard) = &self.guard else { return own::open(&self.path) };
         let file = guard.enter(&self.path, OFlags::RDONLY)?;
@@ -128,10 +124,10 @@ impl Place {
         Ok(file)
     }
 
-    /// All of a file of at most so many bytes.
+    /// The content of a file of at most `most` bytes.
     ///
     /// # Errors
-    /// As [`Self::open`]; also where it is longer, which is `InvalidData`, too.
+    /// As [`Self::open`]; also `InvalidData` if it is longer.
     pub fn read(&self, most: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open()?.take(most + 1).read_to_end(&mut bytes)?;
@@ -141,7 +137,7 @@ impl Place {
         Ok(bytes)
     }
 
-    /// What is known of a file.
+    /// Metadata of a file.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -152,10 +148,10 @@ impl Place {
         }
     }
 
-    /// Whether something is there, of whatever kind.
+    /// Whether it exists, as any kind of file.
     ///
     /// # Errors
-    /// It cannot be found out.
+    /// It cannot be determined.
     pub fn found(&self) -> io::Result<bool> {
         let found = match &self.guard {
             None => own::metadata(&self.path).map(|_| ()),
@@ -168,13 +164,13 @@ impl Place {
         }
     }
 
-    /// The same where what cannot be found out is as good as nothing.
+    /// The same, with errors treated as absence.
     #[must_use]
     pub fn exists(&self) -> bool {
         self.found().unwrap_or(false)
     }
 
-    /// Whether it is a folder of the account's, or of any where there is no guard.
+    /// Whether it is a folder of the account, or of any owner without a guard.
     #[must_use]
     pub fn is_own_folder(&self) -> bool {
         let Some(guard) = &self.guard else { return self.path.is_dir() };
@@ -183,10 +179,7 @@ impl Place {
         found.is_ok_and(|found| guard.owns(&found).is_ok())
     }
 
-    /// The names in a folder, the first many of them.
-    ///
-    /// # Errors
-    /// It cannot be read.
+    /// Names of the folder's entries, up to the maximum number.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         let Some(guard) = &self.guard else {
             return own::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name())).collect();
@@ -201,7 +194,7 @@ impl Place {
     }
 }
 
-/// Whether an error says that nothing is there that counts, not that it cannot be seen now.
+/// Whether an error means that there is no valid file, as opposed to a temporary failure.
 #[must_use]
 pub fn is_absent(error: &io::Error) -> bool {
     matches!(
@@ -257,7 +250,7 @@ mod tests {
     fn a_file_without_an_end_is_not_read_to_it() {
         let top = tempfile::tempdir().unwrap();
         let endless = top.path().join("exit.json");
-        // A terabyte that holds nothing.
+        // A sparse file of a terabyte.
         File::create(&endless).unwrap().set_len(1 << 40).unwrap();
         let owner = fs::metadata(&endless).unwrap().uid();
         let error = guarded(top.path(), owner).join("exit.json").read(1 << 10).unwrap_err();

@@ -1,5 +1,5 @@
-//! What live workers have reported so far: a file is read on where the last reader stopped, since people look at the same
-//! attempt again and again while it grows.
+//! Reports of running workers so far. Reading resumes where the last reader stopped, because users repeatedly
+//! look at the same attempt while its files grow.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use cubeloom_domain::executor::Report;
 use crate::place::Place;
 use crate::{logs, outputs};
 
-/// What is kept of all files together, in bytes of the files, and how many files.
+/// Limits of the cache: total bytes of the files, and number of files.
 const KEPT: u64 = 32 << 20;
 const FILES: usize = 256;
 
-/// Files that were read lately, the last one at the end.
+/// Recently read files, most recent last.
 #[derive(Default)]
 pub struct Reports(Mutex<Vec<Known>>);
 
@@ -26,10 +26,7 @@ struct Known {
 }
 
 impl Reports {
-    /// What a worker has reported into its outputs so far.
-    ///
-    /// # Errors
-    /// The file cannot be read. One that does not exist yet is empty.
+    /// What a worker has reported so far. A file that does not exist yet is empty.
     pub fn read(&self, outputs: impl Into<Place>) -> io::Result<Arc<Report>> {
         let place = outputs::readable(outputs);
         let mut known = self.take(place.path());
@@ -49,7 +46,7 @@ impl Reports {
 
     fn put(&self, known: Known) {
         let mut all = self.lock();
-        // Somebody else may have read the same file meanwhile.
+        // Another reader may have read the same file meanwhile.
         all.retain(|other| other.path != known.path);
         all.push(known);
         let mut bytes: u64 = all.iter().map(|known| known.read).sum();
@@ -64,7 +61,7 @@ impl Reports {
 }
 
 impl Known {
-    /// Adds the lines that are new and whole.
+    /// Adds new complete lines.
     fn read_on(&mut self, place: &Place) -> io::Result<()> {
         let length = logs::len(place)?.min(outputs::MOST as u64);
         if length < self.read {
@@ -78,7 +75,7 @@ impl Known {
         let known = std::mem::take(&mut self.report);
         let mut report = Arc::try_unwrap(known).unwrap_or_else(|shared| Report::clone(&shared));
         outputs::add(&mut report, "", &piece.bytes[..whole]);
-        // They are told at the end, of whole files.
+        // They are reported at the end, for complete files.
         report.warnings.clear();
         self.report = Arc::new(report);
         self.read += whole as u64;

@@ -1,4 +1,4 @@
-//! What a terminal shows, without the secrets that its shell knows.
+//! A terminal's output, without the secrets that its shell knows.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -6,22 +6,22 @@ use std::time::Duration;
 
 use crate::mask::Masker;
 
-/// How long what may be the beginning of a secret is held back: what a program writes at once comes sooner than that.
+/// How long a possible beginning of a secret is buffered: consecutive writes of a program arrive sooner.
 const HELD: Duration = Duration::from_millis(30);
 
-/// Keeps secrets off a terminal.
+/// Masks secrets in a terminal's output.
 #[derive(Debug)]
 pub struct Screen(Mutex<Masker>);
 
 impl Screen {
-    /// For these texts, as [`forms`](crate::mask::forms) makes them.
+    /// Masks these texts, from [`forms`](crate::mask::forms).
     #[must_use]
     pub fn new(forms: &[String]) -> Self {
         Self(Mutex::new(Masker::new(forms)))
     }
 
-    /// What is shown next, empty at the end. `read` gives the bytes that come next, empty at their end; nothing is lost when
-    /// either future is dropped.
+    /// The next output, empty at the end. `read` returns the next bytes, empty at their end. Cancel safe:
+    /// nothing is lost when either future is dropped.
     ///
     /// # Errors
     /// Those of `read`.

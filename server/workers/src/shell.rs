@@ -1,17 +1,17 @@
-//! The shell of a terminal: how it is started, and what it reads first.
+//! The shell of a terminal: its command line and its startup file.
 
 use std::fmt::Write;
 
-/// What shows the command in the greeting ends here, in characters; `type again` shows all of it.
+/// Maximum length of the command in the greeting, in characters; `type again` shows all of it.
 const SHOWN: usize = 400;
 
-/// Becomes an interactive shell, bash where there is one, which reads the file `$0` first.
+/// Executes an interactive shell, bash if available, which reads the file `$0` first.
 const CHOOSE: &str =
     "command -v bash >/dev/null && exec bash --noprofile --rcfile \"$0\" -i; ENV=\"$0\" exec sh -i";
 
-/// Waits for a line, so that nothing is shown before somebody is there to see it, and writes the file `$0`: `$1`, and beside it
-/// the command, as it is shown (`$2`) and as it is run, each of the words that follow in quotes. The first `$3` of them are the
-/// setup's.
+/// Waits for a line, so that nothing is printed before the user is connected, and writes the file `$0`. It
+/// contains `$1` and the command, both for display (`$2`) and for execution: the remaining words, quoted. The
+/// first `$3` of them are the setup's.
 const WRITE: &str = r#"stty -echo 2>/dev/null; read -r _; stty echo 2>/dev/null
 printf '%s' "$1" >"$0"; printf '%s\n' "$2" >"$0.shown"; setup=$3; shift 3
 { count=0
@@ -24,14 +24,14 @@ printf '%s' "$1" >"$0"; printf '%s\n' "$2" >"$0.shown"; setup=$3; shift 3
 } >"$0.again"
 "#;
 
-/// The words that start an interactive shell, bash where there is one, which reads `file` first.
+/// The command line of an interactive shell, bash if available, which reads `file` first.
 #[must_use]
 pub fn words(file: &str) -> Vec<String> {
     ["/bin/sh", "-c", CHOOSE, file].map(Into::into).into()
 }
 
-/// The same where the worker's words are known only where it starts, as those of a container with variables in them: the shell
-/// begins, and greets, when a line is typed, and writes the file itself.
+/// The same if the worker's words are known only where it starts, such as those of a container with
+/// variables. The shell starts and prints its greeting when a line is typed, and writes the file itself.
 #[must_use]
 pub fn late_words(file: &str, greeting: &str, setup: &[String], argv: &[String]) -> Vec<String> {
     let again = quoted(&format!("{file}.again"));
@@ -42,8 +42,8 @@ pub fn late_words(file: &str, greeting: &str, setup: &[String], argv: &[String])
     start.into_iter().chain(told).chain(setup.iter().chain(argv).cloned()).collect()
 }
 
-/// What the shell reads first: the greeting, and the word `again`, which runs what the worker ran. Portable: it is read by
-/// whichever shell there is.
+/// The shell's startup file: the greeting, and the command `again`, which runs the worker's program. It is
+/// portable across shells.
 #[must_use]
 pub fn first(greeting: &str, setup: &[String], argv: &[String]) -> String {
     let steps = steps(setup, argv);
@@ -51,7 +51,7 @@ pub fn first(greeting: &str, setup: &[String], argv: &[String]) -> String {
     reading(&steps.join(" && \\\n  "), &greet)
 }
 
-/// The setup and the program, as a shell runs them.
+/// The setup and the program, as shell commands.
 fn steps(setup: &[String], argv: &[String]) -> Vec<String> {
     [setup, argv].into_iter().filter(|words| !words.is_empty()).map(line).collect()
 }
@@ -65,13 +65,14 @@ fn reading(again: &str, greet: &str) -> String {
     let _ = writeln!(text, "  return \"$1\"");
     let _ = writeln!(text, "}}");
     let _ = writeln!(text, "PS1='$ '");
-    // bash alone has the folder's name in its prompt; asked for by itself, as the others know neither.
+    // Only bash supports the folder's name in its prompt; it is checked first, because other shells print the
+    // sequence as is.
     let _ = writeln!(text, "if [ -n \"$BASH_VERSION\" ]; then PS1='\\W\\$ '; fi");
     let _ = writeln!(text, "{greet}");
     text
 }
 
-/// The command as the greeting shows it: one line, not endless.
+/// The command for the greeting: one line of limited length.
 fn shown(steps: &[String]) -> String {
     let whole = format!("again: {}", steps.join(" && ").replace(|c: char| c.is_control(), " "));
     match whole.char_indices().nth(SHOWN) {
@@ -84,7 +85,7 @@ fn line(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as shells read it.
+/// A word in shell quotes.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -104,7 +105,7 @@ mod tests {
         texts.iter().map(|text| (*text).to_owned()).collect()
     }
 
-    /// What a shell that reads `first` prints when it is told `typed`.
+    /// The output of a shell that reads `first` and then the input `typed`.
     fn said(shell: &str, first: &str, typed: &str) -> String {
         let mut child = Command::new(shell)
             .stdin(Stdio::piped())
@@ -136,7 +137,7 @@ mod tests {
         }
     }
 
-    /// What a shell that is started by `words` prints when it is told `typed`, after the line that it waits for.
+    /// The output of a shell started by `words`, for the input `typed` after the line that it waits for.
     fn started(words: &[String], typed: &str) -> String {
         let mut child = Command::new(&words[0])
             .args(&words[1..])

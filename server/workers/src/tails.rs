@@ -1,4 +1,4 @@
-//! What is new in the files that workers report into, while they run.
+//! Follows the report files of running workers.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{Metric, Progress};
@@ -10,20 +10,20 @@ use crate::logs;
 use crate::outputs::{Line, Took};
 use crate::place::Place;
 
-/// What is new in the files of a job's workers.
+/// New content in the files of a job's workers.
 #[derive(Debug, Default, PartialEq)]
 pub struct News {
-    /// How far the program is: what the lowest rank said last that said anything.
+    /// Progress of the program: the last one of the lowest rank that reported any.
     pub progress: Option<Progress>,
-    /// The values of the metric that the job watches, of the lowest rank that reports it.
+    /// Values of the metric that the job watches, from the lowest rank that reports it.
     pub measured: Vec<Metric>,
-    /// At which pace all ranks have reported steps so far, where that has changed.
+    /// Step progress of all ranks so far. `None` if unchanged.
     pub pace: Option<Pace>,
-    /// What the test of the workers came to, before their program began.
+    /// Result of the workers' preflight test, before their program began.
     pub tested: Option<Box<Tested>>,
 }
 
-/// How far the files of a job's workers have been read.
+/// Read positions in the files of a job's workers.
 #[derive(Debug, Default)]
 pub struct Tails {
     watches: Option<String>,
@@ -31,59 +31,59 @@ pub struct Tails {
     /// The rank whose metrics count: all ranks of a program may report the same.
     measuring: Option<usize>,
     pace: Option<Pace>,
-    /// Whether the test of the workers has been told.
+    /// Whether the preflight test has been reported.
     has_tested: bool,
-    /// Whether what was there at first has been read.
+    /// Whether the initial content has been read.
     has_caught_up: bool,
-    /// Whether somebody has suspended the job.
+    /// Whether the job is suspended.
     is_suspended: bool,
 }
 
-/// How far one rank's file has been read, and what it said.
+/// Read position in one rank's file, and its state.
 #[derive(Debug, Default)]
 struct Tail {
     /// In bytes.
     offset: u64,
     gait: Gait,
-    /// Whether the last step did not come to the end of the file.
+    /// Whether the last step did not reach the end of the file.
     has_more: bool,
-    /// Whether its clock was seen to be wrong: what it says of moments is not believed any more.
+    /// Whether its clock was found to be wrong: its times are ignored from then on.
     is_clock_wrong: bool,
     /// Whether its worker has ended.
     ended: bool,
 }
 
-/// What is looked at of a file in one step, in bytes.
+/// Maximum size that one step reads of a file, in bytes.
 const STEP: usize = 256 << 10;
 
 impl Tails {
-    /// Of a job that watches this metric, if any.
+    /// For a job that watches this metric, if any.
     #[must_use]
     pub fn new(watches: Option<String>) -> Self {
         Self { watches, ..Self::default() }
     }
 
-    /// A worker has ended: nobody waits for more of its steps.
+    /// A worker has ended: no more of its steps are awaited.
     pub fn ended(&mut self, rank: usize) {
         self.tail(rank).ended = true;
     }
 
-    /// A worker has begun again: until it reports a step, nobody waits for one, and while it was away there was no gap.
+    /// A worker has restarted: no step is awaited before it reports one, and its absence was no gap.
     pub fn began(&mut self, rank: usize) {
         let tail = self.tail(rank);
         tail.ended = false;
         tail.gait.begin();
     }
 
-    /// Somebody has suspended the job, and nobody waits for steps; or it goes on, as if all had reported one now.
+    /// The job was suspended, and no steps are awaited. Or it was resumed, as if all ranks had reported a
+    /// step now.
     pub fn suspend(&mut self, suspend: bool, now: Timestamp) {
         if std::mem::replace(&mut self.is_suspended, suspend) && !suspend {
             self.ranks.iter_mut().for_each(|tail| tail.gait.go_on(now));
         }
     }
 
-    /// What the files, in the order of ranks, of an attempt that began at this moment have in whole lines that were not read
-    /// before.
+    /// Reads complete new lines of the files, in rank order, of an attempt that began at this time.
     pub fn read<P: Into<Place>>(
         &mut self,
         files: impl Iterator<Item = P>,
@@ -95,7 +95,7 @@ impl Tails {
             let read = self.read_one(rank, &file.into(), began, now);
             let (progress, measured) = (read.progress, read.measured);
             news.progress = news.progress.or(progress);
-            // What came first was written before the program began.
+            // The first one was written before the program began.
             if read.tested.is_some() && !std::mem::replace(&mut self.has_tested, true) {
                 news.tested = read.tested;
             }
@@ -103,7 +103,7 @@ impl Tails {
                 news.measured = measured;
             }
         }
-        // What is read only in part would look as if nothing had come since.
+        // An incomplete read would look as if there had been no progress since.
         if self.ranks.iter().any(|tail| tail.has_more) {
             return news;
         }
@@ -126,7 +126,7 @@ impl Tails {
 
     fn read_one(&mut self, rank: usize, path: &Place, began: Timestamp, now: Timestamp) -> News {
         let watches = self.watches.clone();
-        // What was there at first may be old: an earlier server has read it.
+        // Initial content may be old: an earlier server has read it.
         let heard = match logs::changed(path) {
             Ok(Some(changed)) if !self.has_caught_up => changed.max(began).min(now),
             _ => now,
@@ -236,7 +236,7 @@ mod tests {
         text +=
             "{\"checkpoint\":{\"step\":3,\"path\":\"c\",\"seconds\":2.5}}\n{\"restored\":{\"seconds\":4}}\n";
         std::fs::write(&paths[0], text).unwrap();
-        // Its clock is ahead, and its last line says no moment.
+        // Its clock is ahead, and its last line has no time.
         std::fs::write(&paths[1], step(1, 5000.0) + "{\"progress\":{\"step\":2}}\n").unwrap();
         let mut tails = Tails::new(None);
         let pace = tails.read(paths.iter(), BEGAN, NOW).pace.unwrap();
@@ -291,7 +291,7 @@ mod tests {
         let mut tails = Tails::new(None);
         let mut text = String::new();
         let mut pace = None;
-        // The second moment is none; the later ones could be, and are not believed.
+        // The second time is invalid. The later ones are plausible, but no longer trusted.
         for (second, said) in [(0, 810.0), (10, 0.0), (20, 830.0), (50, 9999.0)] {
             text += &format!("{{\"progress\":{{\"step\":{second},\"at\":{said}}}}}\n");
             std::fs::write(&path, &text).unwrap();

@@ -1,1 +1,1 @@
-"""What the compiler prints, against a real API server, real webhooks and real operators."""
+"""The compiler's output against a real API server, real webhooks and real operators."""

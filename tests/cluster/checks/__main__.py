@@ -1,4 +1,4 @@
-"""Runs every check, says each result on a line, and ends with `N passed, N failed`."""
+"""Runs every check, prints one line per result, and ends with `N passed, N failed`."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ REAL = (programs, crews, spark, installed, interrupted)
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """Every check's name, and what was wrong."""
+    """Every check's name and error."""
     for each in (*SIMULATED, *(REAL if "CUBELOOM_TEST_WORKSPACE" in os.environ else ())):
         yield from each.results(api)
 

@@ -1,7 +1,7 @@
-"""Every object, and every pod of its templates, is taken by the API server, strictly and through every webhook.
+"""The API server accepts every manifest and every pod of its templates, strictly and through every webhook.
 
-An operator's kind says little about its pods: a mistake there would show only when the operator makes them. All of it
-is a dry run.
+An operator's kind does not validate its pods: an error would show only when the operator creates them.
+Everything is a dry run.
 """
 
 import itertools
@@ -22,7 +22,7 @@ CLUSTERS = [None, *sorted(Path("tests/cluster/facts").glob("*.yaml"))]
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """Each object's name, and what was said against it."""
+    """Each manifest's name and rejection."""
     for file, facts in itertools.product(PIPELINES, CLUSTERS):
         cluster = facts.stem if facts else "full"
         for task, objects in compiled.of_pipeline(file, facts):
@@ -39,7 +39,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
 
 
 def _variety() -> list[Path]:
-    """What the compiler's own tests have written down at random, where they have."""
+    """The manifests that the compiler's own randomized tests have written, if any."""
     folder = os.environ.get("CUBELOOM_TEST_OBJECTS")
     if folder is None:
         print("skipped: a variety of objects: CUBELOOM_TEST_OBJECTS names no folder", flush=True)
@@ -54,7 +54,7 @@ def _results(api: Api, name: str, thing: Object) -> Iterator[tuple[str, str]]:
     yield _result(api, name, thing)
     for role, template in pod_templates(thing):
         meta = {**template["metadata"], "name": f"{thing['metadata']['name']}-pod"}
-        # The number that frameworkcontroller would put in.
+        # The index that frameworkcontroller would substitute.
         spec = json.loads(json.dumps(template["spec"]).replace("{{FC_TASK_INDEX}}", "0"))
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
         yield _result(api, f"{name}, {role}", pod)
@@ -62,7 +62,7 @@ def _results(api: Api, name: str, thing: Object) -> Iterator[tuple[str, str]]:
 
 def _result(api: Api, name: str, thing: Object) -> tuple[str, str]:
     name = f"{name}: {thing['kind']} {thing['metadata']['name']} is accepted"
-    # Facts and snapshots have namespaces of their own; the webhooks treat all alike.
+    # Facts and snapshots have their own namespaces; the webhooks treat all alike.
     thing["metadata"]["namespace"] = NAMESPACE
     try:
         api.apply(thing, dry_run=True)
@@ -72,7 +72,7 @@ def _result(api: Api, name: str, thing: Object) -> tuple[str, str]:
 
 
 def _unknown_field_is_refused(api: Api) -> tuple[str, str]:
-    """The check itself: were nothing refused, nothing above would mean anything."""
+    """Checks the check itself: if nothing were refused, the results above would mean nothing."""
     name = "a job with a field that nobody knows is refused"
     _, (thing,) = next(compiled.of_pipeline(FRAMEWORKS))
     thing["metadata"]["namespace"] = NAMESPACE

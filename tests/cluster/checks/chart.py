@@ -1,4 +1,4 @@
-"""The chart: what it becomes is taken by the API server, and nonsense is refused before."""
+"""The Helm chart: the API server accepts its manifests, and invalid values are refused before."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from harness.api import Api, Object, Refused
 from . import helm
 
 NAMESPACE, STRICT = "cubeloom-chart", "cubeloom-strict"
-#: What nobody should get through, and a word of the answer.
+#: Invalid values, and a word of the expected error.
 NONSENSE = {
     "uid=0": "uid",
     "replicas=2": "replicas",
@@ -26,7 +26,7 @@ NONSENSE = {
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """What is said of each way to install it."""
+    """The errors for each way to install it."""
     for name in (NAMESPACE, STRICT):
         api.apply(_namespace(name))
     for values in sorted(helm.VALUES.glob("*.yaml")):
@@ -59,7 +59,7 @@ def _said(step) -> str:
 
 
 def _is_confined(api: Api, things: list[Object]) -> str:
-    """Whether its pod is taken where the strictest of Kubernetes' standards is enforced."""
+    """Whether its pod is accepted under the strictest Pod Security Standard."""
     (server,) = (thing for thing in things if thing["kind"] == "StatefulSet")
     spec = server["spec"]["template"]["spec"] | {"serviceAccountName": "default"}
     spec["volumes"] = [*spec["volumes"], {"name": "data", "emptyDir": {}}]
@@ -78,7 +78,7 @@ def _refused(setting: str, word: str) -> str:
 
 
 def _watched() -> str:
-    """Its own kinds are not on the test's cluster: what the chart makes is compared with what it is made of."""
+    """The test cluster lacks these kinds, so the chart's output is compared with its sources."""
     on = "metrics.enabled=true,metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true"
     objects = helm.objects(NAMESPACE, helm.VALUES / "sqlite.yaml", "--set", f"{on},service.type=LoadBalancer")
     things = {thing["kind"]: thing for thing in objects}

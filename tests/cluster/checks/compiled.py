@@ -1,4 +1,4 @@
-"""The objects to check: of pipelines by the program, and of the compiler's own snapshots."""
+"""The manifests to check: compiled pipelines, and the compiler's own snapshots."""
 
 import json
 import os
@@ -12,19 +12,20 @@ import yaml
 from harness.api import Object
 
 TEMPLATES = Path("task-templates")
-#: What only the tests' documents use: some stand in for a real one, under its name.
+#: Templates for tests only: some replace a real one under its name.
 TEST_TEMPLATES = Path("tests/cluster/templates")
 SNAPSHOTS = Path("server/compiler/tests/it/kubernetes/snapshots")
 
 
 def of_pipeline(file: Path, facts: Path | None = None) -> Iterator[tuple[str, list[Object]]]:
-    """Each job's task and objects, for a cluster with these facts; without them, for one that has everything."""
+    """Each job's task and manifests, for a cluster with these facts; without facts, for one with everything
+    installed."""
     for task, job in _jobs(file, facts):
         yield task, job["objects"]
 
 
 def words(file: Path, facts: Path) -> dict[str, list[str]]:
-    """What was decided for each task, in sentences."""
+    """The decisions for each task, as sentences."""
     return {task: job["decisions"] for task, job in _jobs(file, facts)}
 
 
@@ -40,13 +41,13 @@ def _jobs(file: Path, facts: Path | None) -> Iterator[tuple[str, Object]]:
         printed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     for task in json.loads(printed)["tasks"]:
         jobs = task["jobs"]
-        # A sentence says why they are known only later.
+        # A string says why the jobs are known only later.
         for job in [] if isinstance(jobs, str) else jobs:
             yield task["task"], job
 
 
 def of_snapshots() -> Iterator[tuple[str, list[Object]]]:
-    """Each snapshot's name and objects."""
+    """Each snapshot's name and manifests."""
     for file in sorted(SNAPSHOTS.glob("*.snap")):
         _, _, text = file.read_text().split("---\n", 2)
         yield file.stem.removeprefix("compiler__kubernetes__"), yaml.safe_load(text)["objects"]

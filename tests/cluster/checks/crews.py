@@ -1,4 +1,5 @@
-"""Jobs whose workers talk to each other, on a real node: each by its operator, which tells them who they are."""
+"""Jobs whose workers communicate, on a real node, each through its operator, which assigns their identities.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,20 +12,21 @@ RANKS = 3
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """What holds of each job, and what does not."""
+    """The name and error of each check."""
     jobs = jobs_of(api, "crews") | jobs_of(api, "meeting")
     _write_rows(jobs["boost"].run)
     yield "the ranks of an MPIJob run in its workers, which reach each other", _done(jobs["mpi"], _ranks)
     yield "the workers of a Volcano Job call each other by name", _done(jobs["ring"], _ring)
     yield "the workers of a PyTorchJob meet at its master", _done(jobs["meet"], _meeting)
     yield "the workers of an XGBoostJob train one model", _done(jobs["boost"], _model)
-    # Its pods go with it, and their logs; so the program itself looks where its tasks run, and fails where it is wrong.
+    # Its pods and logs are deleted with it, so the program itself checks where its tasks run, and fails on an
+    # error.
     yield "the tasks of a RayJob run on several of its workers", _done(jobs["spread"], lambda _: "")
     yield "a RayJob fails as its program does, and says how", _failed(jobs["torn"], "AppFailed", "torn on purpose")
 
 
 def _done(job: Job, check) -> str:
-    """Runs a job: one after the other, for together they want more than two cores."""
+    """Runs the jobs one after the other: together they request more than two CPUs."""
     job.start()
     wrong = differs(job.end(), "Succeeded") or check(job)
     if wrong:
@@ -34,7 +36,7 @@ def _done(job: Job, check) -> str:
 
 
 def _failed(job: Job, reason: str, words: str) -> str:
-    """Runs a job that is to fail."""
+    """Runs a job that is expected to fail."""
     job.start()
     wrong = differs(job.end(), "Failed")
     status = (job.api.get(job.thing) or {}).get("status") or {}
@@ -59,7 +61,7 @@ def _ring(job: Job) -> str:
 
 
 def _meeting(job: Job) -> str:
-    # The sum has the ranks of all. Workers that have not quite ended are deleted when the master has, with their logs.
+    # The sum includes every rank. When the master ends, remaining workers are deleted with their logs.
     return differs(job.logs().get("master-0"), f"rank 0 of {RANKS}: sum 3\n")
 
 
@@ -68,7 +70,7 @@ def _model(job: Job) -> str:
 
 
 def _write_rows(folder: Path) -> None:
-    """What the workers learn from: a file each."""
+    """The training data of the workers: one file each."""
     folder.mkdir(parents=True)
     for index in range(2):
         rows = "".join(f"{row},{row % 3},{2 * row + row % 3}\n" for row in range(index, 200, 2))

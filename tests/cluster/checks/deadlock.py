@@ -1,7 +1,7 @@
-"""The baseline of `gangs`: the same four jobs where nothing starts a gang whole.
+"""The baseline of `gangs`: the same four jobs without gang scheduling.
 
-Controllers make the pods of jobs that come at the same time in any order. Here it is the one in which each job gets a
-worker in turn: then all begin, none is whole, and a worker that waits for its peers waits for ever.
+Controllers create the pods of concurrent jobs in any order. Here each job gets one worker in turn: all begin,
+none is complete, and a worker that waits for its peers waits forever.
 """
 
 import time
@@ -15,12 +15,12 @@ from . import compiled, pods
 from .gangs import PIPELINE
 
 FACTS = Path("tests/cluster/facts/plain.yaml")
-ROOM, GANGS = 12, 4  # cards; jobs, of four workers each
-STANDSTILL = 5.0  # seconds: a scheduler that could do something does it in a tenth of this
+ROOM, GANGS = 12, 4  # GPUs; jobs of four workers each
+STANDSTILL = 5.0  # seconds: a scheduler with anything to do acts in a tenth of this
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """That none of them is whole, and that nothing changes that."""
+    """None of the gangs is complete, and that does not change."""
     things = [thing for _, objects in compiled.of_pipeline(PIPELINE, FACTS) for thing in objects]
     _start_in_turn(api, things)
     waits = pods.wait(lambda: len(_waiting(api, things)) == GANGS)
@@ -35,7 +35,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
 
 
 def _start_in_turn(api: Api, things: list[Object]) -> None:
-    """Gives every job one pod more at a time, until it has all."""
+    """Adds one pod at a time to every job, until it is complete."""
     wanted = [(thing, thing["spec"].get("parallelism", 0)) for thing in things]
     for count in range(1, max(most for _, most in wanted) + 1):
         for thing, most in wanted:
@@ -47,7 +47,7 @@ def _start_in_turn(api: Api, things: list[Object]) -> None:
 
 
 def _begun(api: Api, things: list[Object]) -> Counter[str]:
-    """How many workers each job has that were put somewhere."""
+    """How many workers of each job are scheduled."""
     found = (pod for pod in pods.of_jobs(api, things) if pods.place(pod))
     return Counter(pod["metadata"]["labels"]["cubeloom/job"] for pod in found)
 

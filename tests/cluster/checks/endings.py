@@ -1,4 +1,4 @@
-"""Jobs of every framework run to their end on simulated nodes, well and badly, by their own operators."""
+"""Jobs of every framework run to success and failure on simulated nodes, through their own operators."""
 
 import time
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ from . import compiled
 
 PIPELINE = Path("tests/cluster/frameworks.yaml")
 PATIENCE = 240.0  # seconds, for all of them together: they run at the same time
-# Whose end is the job's: the agents of an MPI job and parameter servers wait for ever.
+# The roles whose end is the job's end: MPI agents and parameter servers wait forever.
 LAST = {"MPIJob": ("Launcher",), "TFJob": ("Chief", "Worker")}
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """Each job's name, and what was wrong with its end."""
+    """Each job's name, and the error of its end."""
     yield from ended(api, [*start(api, "0", "Succeeded"), *start(api, "3", "Failed")])
 
 
 def ended(api: Api, started: list[tuple[str, Object, str]]) -> Iterator[tuple[str, str]]:
-    """Waits for the ends of jobs that were started, and deletes them."""
+    """Waits for started jobs to end, and deletes them."""
     end = time.monotonic() + PATIENCE
     for name, thing, wanted in started:
         while (now := _simulated(api.get(thing))) is None and time.monotonic() < end:
@@ -34,7 +34,7 @@ def ended(api: Api, started: list[tuple[str, Object, str]]) -> Iterator[tuple[st
 
 
 def _left(api: Api, thing: Object, end: float) -> str:
-    """The pods of a job that has ended which still run when they have had their time."""
+    """The pods of an ended job that still run after a grace period."""
     label = f"cubeloom%2Fjob%3D{thing['metadata']['name']}"
     path = f"/api/v1/namespaces/{thing['metadata']['namespace']}/pods?labelSelector={label}"
     while True:
@@ -46,12 +46,13 @@ def _left(api: Api, thing: Object, end: float) -> str:
 
 
 def start(api: Api, code: str, wanted: str, facts: Path | None = None) -> list[tuple[str, Object, str]]:
-    """Applies the jobs of a cluster with these facts, whose pods end with this code; how each is to end."""
+    """Applies the jobs for a cluster with these facts, whose pods exit with this code. Returns the expected
+    ends."""
     started = []
     for task, objects in compiled.of_pipeline(PIPELINE, facts):
         for thing in objects:
             if thing["kind"] == "RayJob" and code != "0":
-                continue  # a simulated head says nothing of its job; a real one is in crews.py
+                continue  # a simulated head does not answer about its job; crews.py has a real one
             templates = list(pod_templates(thing))
             for role, template in templates:
                 if role in LAST.get(thing["kind"], (role,)) and thing["kind"] != "RayJob":
@@ -63,7 +64,7 @@ def start(api: Api, code: str, wanted: str, facts: Path | None = None) -> list[t
 
 
 def pod_templates(thing: Object, role: str = "") -> Iterator[tuple[str, Object]]:
-    """Every pod template in an object, with the key above it; the object itself where it is a pod."""
+    """Every pod template in a manifest, with the key above it; the manifest itself if it is a pod."""
     if thing.get("kind") == "Pod":
         yield role, thing
         return
@@ -79,7 +80,8 @@ def pod_templates(thing: Object, role: str = "") -> Iterator[tuple[str, Object]]
 
 
 def _simulated(thing: Object | None) -> str | None:
-    """How a job of simulated pods ended. One of Ray never does; it came as far as it can when all its pods run."""
+    """How a job of simulated pods ended. A Ray job never ends: it is as far as possible when all its pods
+    run."""
     if (thing or {}).get("kind") == "RayJob":
         return "Succeeded" if _deployment(thing) == "Running" else None
     return outcome(thing)
@@ -90,12 +92,12 @@ def _deployment(job: Object | None) -> str | None:
 
 
 def outcome(thing: Object | None) -> str | None:
-    """How a job ended, in the operators' common words; nothing while it has not."""
+    """How a job ended, from the operators' common conditions; None while it runs."""
     status = (thing or {}).get("status") or {}
     if (thing or {}).get("kind") == "RayJob":
         if _deployment(thing) not in ("Complete", "Failed", "ValidationFailed"):
             return None
-        # What was stopped is complete as well.
+        # A stopped job is complete as well.
         well = (_deployment(thing), status.get("jobStatus")) == ("Complete", "SUCCEEDED")
         return "Succeeded" if well else "Failed"
     if state := (status.get("applicationState") or {}).get("state"):
@@ -108,5 +110,5 @@ def outcome(thing: Object | None) -> str | None:
 
 
 def state(api: Api, thing: Object) -> str:
-    """What an unfinished job says of itself."""
+    """The status of an unfinished job."""
     return str((api.get(thing) or {}).get("status"))

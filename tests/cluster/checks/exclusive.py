@@ -1,6 +1,7 @@
-"""Pods of tasks with cores of their own are of the class Guaranteed, whoever makes them and whatever is added to them.
+"""Pods of tasks with dedicated CPUs are in the QoS class Guaranteed, whichever controller creates or extends
+them.
 
-The kubelet gives cores to a container only where its pod is of that class and its CPU is whole.
+The kubelet pins CPUs only for a container with whole CPUs in a pod of that class.
 """
 
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ CLUSTERS = {
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """What is wrong with the pods of each task, on each kind of cluster."""
+    """The errors in each task's pods, on each kind of cluster."""
     for cluster, facts in CLUSTERS.items():
         for task, things in compiled.of_pipeline(PIPELINE, facts):
             for thing in things:
@@ -30,7 +31,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
 
 
 def _wrong(api: Api, things: list[Object]) -> str:
-    """What the API server says of their pods, once one of every role is there."""
+    """The QoS class of their pods, once every role has one."""
     roles = {role for thing in things for role in _roles(thing)}
 
     def seen() -> set[str]:
@@ -49,7 +50,7 @@ def _wrong(api: Api, things: list[Object]) -> str:
 
 
 def _roles(thing: object) -> Iterator[str]:
-    """The roles in an object's pod templates."""
+    """The roles in a manifest's pod templates."""
     if isinstance(thing, dict):
         if role := (thing.get("labels") or {}).get("cubeloom/role"):
             yield role

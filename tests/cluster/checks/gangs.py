@@ -1,4 +1,4 @@
-"""Gangs that do not fit at once: none is ever half started, and all come to their end."""
+"""Gangs that do not all fit at once: none starts partially, and all end."""
 
 import time
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ ROOM = 3  # gangs that fit
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """What holds of four gangs where three fit."""
+    """Checks of four gangs with capacity for three."""
     jobs = [thing for _, objects in compiled.of_pipeline(PIPELINE) for thing in objects]
     for thing in jobs:
         for _, template in pod_templates(thing):
-            # Long enough that a busy machine starts all workers of a gang before the first ends.
+            # Long enough for a busy machine to start all workers of a gang before the first ends.
             template["metadata"]["annotations"] |= {"cubeloom-test/run": "12s"}
         api.apply(thing)
     end = time.monotonic() + PATIENCE
@@ -37,7 +37,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
 
 
 def _span(api: Api, thing: Object) -> tuple[str, str]:
-    """When the last worker of a job began and when the first ended: times that sort as text."""
+    """When the last worker of a job started and when the first ended: times that sort as text."""
     label = f"cubeloom%2Fjob%3D{thing['metadata']['name']}"
     pods = api.request("GET", f"/api/v1/namespaces/{NAMESPACE}/pods?labelSelector={label}")["items"]
     ends = [pod["status"]["containerStatuses"][0]["state"]["terminated"] for pod in pods]

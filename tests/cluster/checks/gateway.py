@@ -1,4 +1,4 @@
-"""How pods of the real node reach the API server: no kube-proxy is there to lead them to it."""
+"""How pods of the real node reach the API server without kube-proxy."""
 
 import contextlib
 import os
@@ -13,12 +13,12 @@ NAME = "kubernetes.default.svc"
 
 
 def alias(spec: Object) -> None:
-    """Has a pod know its name."""
+    """Adds the name to a pod's hosts."""
     spec["hostAliases"] = [{"ip": os.environ["CUBELOOM_TEST_GATEWAY"], "hostnames": [NAME]}]
 
 
 def lead(spec: Object, port: int) -> None:
-    """What the Service `kubernetes` does in a cluster with a kube-proxy."""
+    """Replaces the Service `kubernetes`, which needs a kube-proxy."""
     alias(spec)
     spec["containers"][0]["env"] += [
         {"name": "KUBERNETES_SERVICE_HOST", "value": NAME},
@@ -28,7 +28,7 @@ def lead(spec: Object, port: int) -> None:
 
 @contextlib.contextmanager
 def forwarded(api: Api, port: int = 0) -> Iterator[int]:
-    """A port of the pods' gateway that leads to the API server, which listens on the loopback address only."""
+    """Forwards a port of the pods' gateway to the API server, which listens only on the loopback address."""
     host, _, its = api.url.removeprefix("https://").partition(":")
     with socket.create_server((os.environ["CUBELOOM_TEST_GATEWAY"], port)) as server:
 

@@ -1,4 +1,4 @@
-"""Helm, built for the tests, and what the chart becomes by it."""
+"""Helm, built for the tests, and the rendered chart."""
 
 import functools
 import os
@@ -14,11 +14,11 @@ RELEASE = "cubeloom"
 
 
 class Refused(Exception):
-    """What Helm says against it."""
+    """Helm's error, if any."""
 
 
 def call(*words: str | Path) -> str:
-    """What Helm prints. It sees no cluster, and no settings of whoever runs this."""
+    """Helm's output, without a cluster and without the user's settings."""
     with tempfile.TemporaryDirectory() as home:
         environment = {"PATH": os.environ["PATH"], "HOME": home}
         done = subprocess.run([_program(), *map(str, words)], capture_output=True, text=True, env=environment)
@@ -28,7 +28,7 @@ def call(*words: str | Path) -> str:
 
 
 def objects(namespace: str, values: Path, *words: str) -> list[Object]:
-    """The chart's objects, for a release in a namespace."""
+    """The chart's manifests, for a release in a namespace."""
     return [each for each in yaml.load_all(_template(namespace, values, *words), yaml.CSafeLoader) if each]
 
 

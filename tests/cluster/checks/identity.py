@@ -1,7 +1,7 @@
-"""Where an operator tells workers who they are, it tells them what the compiler writes where there is none.
+"""Operators give workers the same identity that the compiler writes where there is no operator.
 
-The pods that an operator makes on simulated nodes are compared with those of a Volcano Job of the same task, variable
-by variable. Addresses and ports differ: an address is read as the worker that it names.
+Compares the pods that an operator creates on simulated nodes with those of a Volcano Job of the same task,
+variable by variable. Addresses and ports differ: an address is replaced by its worker's name.
 """
 
 import json
@@ -19,14 +19,14 @@ from .project import NAMESPACE
 PIPELINE = Path("tests/cluster/identity.yaml")
 VOLCANO = Path("tests/cluster/facts/volcano.yaml")
 INDEX = "training.kubeflow.org/replica-index"
-#: What the platform tells everywhere.
+#: Variables that the platform sets on every cluster.
 OURS = ("CUBELOOM_", "KFJ_")
-#: What the operators add of their own.
+#: Variables that only the operators set.
 MORE = {"POD_IP_DUMMY", "PET_NPROC_PER_NODE", "WORKER_ADDRS", "WORKER_PORT"}
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """What is told otherwise to the workers of each task."""
+    """The differences in each task's worker variables."""
     written = {task: objects[-1] for task, objects in compiled.of_pipeline(PIPELINE, VOLCANO)}
     jobs = {task: objects[-1] for task, objects in compiled.of_pipeline(PIPELINE)}
     for thing in jobs.values():
@@ -46,7 +46,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
 
 
 def _told(api: Api, thing: Object) -> dict[str, dict[str, str]]:
-    """What the operator's pods are told, by role and index, when all are there."""
+    """The variables of the operator's pods by role and index, once all pods exist."""
     job = thing["metadata"]["name"]
     path = f"/api/v1/namespaces/{NAMESPACE}/pods?labelSelector=cubeloom%2Fjob%3D{job}"
     count = sum(role["replicas"] for role in _replicas(thing).values())
@@ -66,7 +66,7 @@ def _replicas(thing: Object) -> Object:
 
 
 def _expected(thing: Object) -> dict[str, dict[str, str]]:
-    """What the pods of the Volcano Job are told."""
+    """The variables of the Volcano Job's pods."""
     found = {}
     tasks = zip(thing["spec"]["tasks"], pod_templates(thing), strict=True)
     for task, (_, template) in tasks:
@@ -77,7 +77,7 @@ def _expected(thing: Object) -> dict[str, dict[str, str]]:
 
 
 def _variables(container: Object, job: str, worker: str, index: str) -> dict[str, str]:
-    """The variables of a container that say who the worker is, with addresses as workers' names."""
+    """A container's identity variables, with addresses replaced by worker names."""
     found = {}
     ranks = re.findall(r"export (\w+)=\$\(\(CUBELOOM_INDEX \+ (\d+)\)\)", " ".join(container["command"][:3]))
     for name, first in ranks:

@@ -1,4 +1,5 @@
-"""The chart on a real node: its server starts as confined as it is described, signs somebody in, and runs a job."""
+"""The chart on a real node: its server starts with the documented restrictions, signs in a user, and runs a
+job."""
 
 import os
 import shutil
@@ -11,10 +12,11 @@ from harness.project import ACCOUNT
 from . import gateway, helm, pods
 from .product import LINK, Product
 
-# The image of the tests, by one of its names: it has the program and the templates where the server's own has them.
+# The test image, under one of its names: it has the program and the templates at the server image's paths.
 IMAGE = ("image.repository=ghcr.io/cubeloom/command", "image.tag=1.0.0", "image.pullPolicy=Never")
 UID = 10000
-# What the page of checks finds missing, and is: no Prometheus measures this cluster, and the account may not look for Volcano.
+# Expected findings of the check page: no Prometheus monitors this cluster, and the account may not look for
+# Volcano.
 ABSENT = ("Volcano", "Prometheus")
 TASKS = """\
 apiVersion: cubeloom/v1
@@ -29,7 +31,7 @@ tasks:
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """What holds of the server in its pod, and what does not."""
+    """The checks of the server in its pod."""
     namespace = os.environ["CUBELOOM_TEST_NAMESPACE"]
     shared = Path(os.environ["CUBELOOM_TEST_WORKSPACE"])
     before = set(shared.iterdir())
@@ -44,13 +46,14 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
         for thing in reversed(things):
             api.delete(thing)
     pods.wait(lambda: api.get(pod) is None)
-    # Its projects' files belong to its uid: a server with another could not use them.
+    # Its projects' files belong to its uid: a server with another uid could not use them.
     for folder in set(shared.iterdir()) - before:
         shutil.rmtree(folder)
 
 
 def _install(api: Api, namespace: str, port: int) -> list[Object]:
-    """Installs it where the project of the real node is. What is there already is left out of what comes back."""
+    """Installs it in the namespace of the real node's project. The result omits manifests that already exist.
+    """
     words = [*IMAGE, "workspace.create=false", "workspace.claim=workspace", f"uid={UID}"]
     made = helm.objects(namespace, helm.VALUES / "sqlite.yaml", "--set", ",".join(words))
     (server,) = (thing for thing in made if thing["kind"] == "StatefulSet")
@@ -62,7 +65,8 @@ def _install(api: Api, namespace: str, port: int) -> list[Object]:
 
 
 def _data(namespace: str) -> list[Object]:
-    """The volume of the server's data, a folder of this machine, and the claim that the StatefulSet finds made."""
+    """The volume of the server's data, a folder of this machine, and the claim that the StatefulSet expects.
+    """
     folder = Path(os.environ["CUBELOOM_TEST_WORKSPACE"]).parent / "server"
     folder.mkdir(exist_ok=True)
     os.chown(folder, UID, UID)

@@ -1,4 +1,4 @@
-"""`tests/cluster/up --node` that a person ends with Ctrl-C leaves this machine as it was."""
+"""`tests/cluster/up --node`, interrupted with Ctrl-C, leaves this machine unchanged."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from harness.api import Api
 UP = Path("tests/cluster/up")
 CGROUPS = Path("/sys/fs/cgroup")
 PATIENCE = 240.0  # seconds
-#: What a kubelet, containerd and the plugins of the network would like to set for the whole machine.
+#: Settings that a kubelet, containerd and network plugins would change for the whole machine.
 SETTINGS = (
     "net/ipv4/ip_forward",
     "net/ipv4/conf/all/route_localnet",
@@ -27,7 +27,7 @@ SETTINGS = (
 
 
 def results(_api: Api) -> Iterator[tuple[str, str]]:
-    """What differs afterwards. It is ended in the midst of its start, and when all of it runs."""
+    """The differences afterwards, when interrupted during the start and while everything runs."""
     for when, word in (("while it starts", "bridge"), ("when it runs", "KUBECONFIG=")):
         yield f"a cluster with a real node that is ended by Ctrl-C {when} leaves nothing", _left(word)
 
@@ -38,7 +38,7 @@ def _left(word: str) -> str:
         state, log = Path(folder, "state"), Path(folder, "log")
         with log.open("wb") as output:
             command = [str(UP), "--bare", "--node", "--no-images", "--state", str(state)]
-            # Ctrl-C comes to every process of the terminal's group.
+            # Ctrl-C reaches every process of the terminal's foreground group.
             group = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
         changed = _wait(lambda: group.poll() is not None or _came(word, log, before))
         during = _machine()
@@ -54,7 +54,7 @@ def _left(word: str) -> str:
             return f"it goes on: {left}"
     if during == before:
         return "there was nothing to undo"
-    # The guard is a process of its own: it ends a moment later.
+    # The guard is a separate process, which ends a moment later.
     _wait(lambda: _machine() == before)
     return _differs(before, _machine())
 
@@ -64,7 +64,7 @@ def _came(word: str, log: Path, before: dict[str, object]) -> bool:
 
 
 def _machine() -> dict[str, object]:
-    """What a real node might change on this machine."""
+    """The state of this machine that a real node might change."""
     hierarchies = [CGROUPS, *(each for each in CGROUPS.iterdir() if each.is_dir())]
     return {
         "links": sorted(os.listdir("/sys/class/net")),

@@ -1,6 +1,6 @@
-"""Jobs that wait for Kueue: no pod of theirs is there before it lets them in, and they run to their end then.
+"""Jobs queued in Kueue: they have no pods before they are admitted, and run to their end afterwards.
 
-Kueue itself is played: what it does to a job that it lets in is to clear `suspend`.
+Kueue is mocked: it admits a job by clearing `suspend`.
 """
 
 import time
@@ -12,12 +12,12 @@ from harness.api import Api, Object
 from . import endings, pods
 
 FACTS = Path("tests/cluster/facts/kueue.yaml")
-#: How long operators are given to start what they must not, in seconds.
+#: How long to check that operators start nothing, in seconds.
 PATIENCE = 4.0
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """What holds of jobs of every kind."""
+    """Checks of jobs of every kind."""
     started = endings.start(api, "0", "Succeeded", FACTS)
     jobs = [thing for _, thing, _ in started]
     unnamed = [thing["kind"] for thing in jobs if thing["metadata"]["labels"].get("kueue.x-k8s.io/queue-name") != "q"]

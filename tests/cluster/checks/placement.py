@@ -1,4 +1,5 @@
-"""Where jobs are put on twenty simulated nodes of unequal size, by both schedulers that `deploy/scheduler` is for."""
+"""Placement of jobs on twenty simulated nodes of unequal size, with both schedulers that `deploy/scheduler`
+configures."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,18 +11,18 @@ from . import compiled, pods
 from .project import NAMESPACE
 
 FOLDER = Path("tests/cluster/placement")
-#: The facts of a cluster choose who schedules.
+#: The facts of a cluster select the scheduler.
 SCHEDULERS = {
     "kube-scheduler": Path("tests/cluster/facts/plain.yaml"),
     "Volcano": Path("tests/cluster/facts/volcano.yaml"),
 }
-#: What others hold on every node of a group. Of the large ones it is more, and a smaller share.
+#: Existing usage on every node of a group. On the large nodes it is more, but a smaller share.
 HELD = {"small": {"cpu": "2", "memory": "8Gi"}, "large": {"cpu": "8", "memory": "32Gi"}}
 NODES, CARD_NODES = 20, 6
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """What holds of each scheduler, and what does not."""
+    """The checks of each scheduler."""
     groups = documents(FOLDER / "nodes.yaml")
     made = [node for group in groups for node in nodes.of_group(group)]
     held = [_holder(node) for node in made if _group(node) in HELD]
@@ -39,7 +40,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
         yield f"{name}: workers are put where the lowest share is requested, not the lowest amount", _share(api, facts)
     for thing in held:
         api.delete(thing)
-    # Whose node is gone first, nobody ends.
+    # A pod must not outlive its node: no kubelet would terminate it.
     pods.wait(lambda: not any(map(api.get, held)))
     for thing in made:
         api.delete(thing)
@@ -50,7 +51,7 @@ def _group(node: Object) -> str:
 
 
 def _holder(node: Object) -> Object:
-    """A pod of somebody else, on a node."""
+    """Another user's pod on a node."""
     name, amounts = node["metadata"]["name"], HELD[_group(node)]
     container = {"name": "main", "image": "none", "resources": {"requests": amounts, "limits": amounts}}
     return {
@@ -62,7 +63,7 @@ def _holder(node: Object) -> Object:
 
 
 class _Run:
-    """The jobs of a pipeline, from when they are applied until they are removed."""
+    """The jobs of a pipeline, from their creation until their removal."""
 
     def __init__(self, api: Api, name: str, facts: Path | None) -> None:
         self.api, self.file, self.facts = api, FOLDER / f"{name}.yaml", facts
@@ -77,7 +78,7 @@ class _Run:
         pods.remove(self.api, self.things)
 
     def places(self, count: int) -> list[str]:
-        """The nodes of its pods, once so many have one."""
+        """The nodes of its pods, once this many are scheduled."""
         pods.wait(lambda: len(self._placed()) >= count)
         return sorted(self._placed())
 
@@ -85,7 +86,7 @@ class _Run:
         return [place for pod in self.pods() if (place := pods.place(pod))]
 
     def by_label(self, label: str) -> dict[str, list[str]]:
-        """The nodes of the pods that have one, by a label of theirs."""
+        """The nodes of the scheduled pods, by one of their labels."""
         found: dict[str, list[str]] = {}
         for pod in self.pods():
             if place := pods.place(pod):
@@ -131,7 +132,7 @@ def _packed(api: Api, facts: Path) -> str:
 
 
 def _by_role(api: Api, facts: Path) -> str:
-    # Where Volcano is, by the operator, whose pods are of one PodGroup.
+    # With Volcano, the operator puts the pods in one PodGroup.
     with _Run(api, "roles", None if facts is SCHEDULERS["Volcano"] else facts) as run:
         run.places(12)
         places = run.by_label("cubeloom/role")
@@ -140,12 +141,12 @@ def _by_role(api: Api, facts: Path) -> str:
 
 
 def _together(api: Api, name: str, facts: Path, workers: int) -> str:
-    """Three tasks, each of which is on one node; their nodes, or their zones, differ."""
+    """Three tasks on one node each; their nodes, or their zones, differ."""
     with _Run(api, name, facts) as run:
         run.places(3 * workers)
         places = run.by_label("cubeloom/task")
         whole = all(len(all_of) == workers and len(set(all_of)) == 1 for all_of in places.values())
-        # A group of nodes is a zone.
+        # A node group is a zone.
         apart = {all_of[0] if name == "gangs" else all_of[0].rsplit("-", 1)[0] for all_of in places.values()}
         return "" if whole and len(apart) == len(places) == 3 else str(places)
 

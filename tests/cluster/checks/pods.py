@@ -1,4 +1,4 @@
-"""The pods of jobs on simulated nodes: where they are, and what keeps them from being anywhere."""
+"""The pods of jobs on simulated nodes: their placement, and their pending reasons."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -12,26 +12,26 @@ PATIENCE = 60.0  # seconds
 
 
 def of_jobs(api: Api, things: Iterable[Object]) -> list[Object]:
-    """The pods of these jobs' objects."""
+    """The pods of these jobs."""
     names = sorted({thing["metadata"]["labels"]["cubeloom/job"] for thing in things})
     selector = quote(f"cubeloom/job in ({','.join(names)})", safe="")
     return api.request("GET", f"/api/v1/namespaces/{NAMESPACE}/pods?labelSelector={selector}")["items"]
 
 
 def place(pod: Object) -> str | None:
-    """The node that it was put on."""
+    """The node of a pod."""
     return pod["spec"].get("nodeName")
 
 
 def why_not(pod: Object) -> str:
-    """Why it was put nowhere, in its scheduler's words."""
+    """Why it is unschedulable, in its scheduler's words."""
     conditions = pod.get("status", {}).get("conditions") or []
     words = (each.get("message", "") for each in conditions if each["type"] == "PodScheduled")
     return next(words, "") if place(pod) is None else ""
 
 
 def wait(holds: Callable[[], bool], patience: float = PATIENCE) -> bool:
-    """Waits until something holds; whether it does."""
+    """Waits for a condition. Returns whether it was met in time."""
     end = time.monotonic() + patience
     while not holds():
         if time.monotonic() > end:
@@ -41,7 +41,7 @@ def wait(holds: Callable[[], bool], patience: float = PATIENCE) -> bool:
 
 
 def remove(api: Api, things: list[Object]) -> None:
-    """Deletes jobs, and waits until their pods are gone and give their room to others."""
+    """Deletes jobs, and waits until their pods are gone and their resources are free."""
     for thing in things:
         try:
             api.delete(thing)

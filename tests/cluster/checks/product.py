@@ -1,4 +1,4 @@
-"""Cubeloom's own API, as its first administrator asks it."""
+"""Cubeloom's own API, called as its first administrator."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ LINK = "sign in: "
 
 
 class Product:
-    """A server whose first link, as it was printed, nobody has used yet. `url` is where it is reached from here."""
+    """A server whose first sign-in link is unused. `url` is its address as seen from here."""
 
     def __init__(self, url: str, link: str) -> None:
         self._url, self._cookie = f"{url}/api/v1", ""
@@ -37,7 +37,7 @@ class Product:
             return json.load(answer)
 
     def refusal(self, document: str) -> str:
-        """Why a run is not taken; nothing where it is."""
+        """Why a run is refused; None if it is accepted."""
         try:
             self.start(document)
         except Refused as refused:
@@ -55,24 +55,24 @@ class Product:
             raise Refused(error.code, f"{method} {path}: {said}") from None
 
     def add(self, cluster: Object) -> None:
-        """Adds a cluster, and waits until it is known what it has."""
+        """Adds a cluster, and waits until its capacity is known."""
         self.post("/clusters", cluster)
         path = f"/clusters/{cluster['name']}"
         if not pods.wait(lambda: self.get(path)["standing"]["state"] == "connected" and self.get(path)["nodes"]):
             raise SystemExit(f"the cluster is not known: {self.get(path)}")
 
     def start(self, document: str) -> str:
-        """Starts a run; its id."""
+        """Starts a run. Returns its id."""
         return self.post("/projects/default/runs", {"document": document})["run"]["id"]
 
     def states(self, run: str) -> list[str]:
-        """How its tasks are."""
+        """The states of its tasks."""
         return [task["state"] for task in self.get(f"/runs/{run}/tasks")["items"]]
 
 
 @contextlib.contextmanager
 def local() -> Iterator[Product]:
-    """A server on this machine, which is ended afterwards."""
+    """A server on this machine, which is stopped afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         home.chmod(0o755)  # run as root, workers of another uid have to get through

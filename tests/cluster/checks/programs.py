@@ -1,4 +1,4 @@
-"""How programs end on a real node, as the API server tells it, and what keeps them from starting."""
+"""How programs end on a real node according to the API server, and why they fail to start."""
 
 import json
 import time
@@ -9,7 +9,7 @@ from harness.api import Api
 from .endings import pod_templates
 from .real import Job, differs, jobs_of, wait
 
-NO_IMAGE = "127.0.0.1:1/none:1"  # nobody listens there
+NO_IMAGE = "127.0.0.1:1/none:1"  # no registry listens there
 CONFINED = """\
 Uid 10000 10000 10000 10000
 Gid 10000 10000 10000 10000
@@ -28,7 +28,7 @@ CapBnd 0000000000000000
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """What holds of each program, and what does not."""
+    """The checks of each program."""
     jobs = jobs_of(api, "programs")
     for _, template in pod_templates(jobs["image"].thing):
         template["spec"]["containers"][0]["image"] = NO_IMAGE
@@ -112,7 +112,7 @@ def _is_killed(job: Job) -> str:
 
 
 def _cancel(job: Job) -> str:
-    """Deletes the job, and waits until none of its pods is left."""
+    """Deletes the job, and waits until all of its pods are gone."""
     if not job.pods():
         return "it never had a pod"
     job.api.delete(job.thing)

@@ -9,6 +9,6 @@ NAMESPACE = "cubeloom-default"
 
 
 def make(api: Api) -> None:
-    """Makes its namespace and what has to be in it."""
+    """Creates its namespace and the required contents."""
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     project.make(api, NAMESPACE, Path("/nowhere"))

@@ -1,4 +1,4 @@
-"""Jobs on the real node: started as the executor will, and looked at through the API server."""
+"""Jobs on the real node: started as by the executor, and observed through the API server."""
 
 import os
 import time
@@ -22,7 +22,7 @@ class Job:
 
     api: Api
     thing: Object
-    selector: str = ""  # of its pods, where they have no label of ours
+    selector: str = ""  # of its pods, if they have no label of ours
 
     @property
     def name(self) -> str:
@@ -35,11 +35,11 @@ class Job:
 
     @property
     def reports(self) -> Path:
-        """Where its only worker reports to."""
+        """The folder of its only worker's reports."""
         return self.run / ".attempts" / self.thing["metadata"]["labels"]["cubeloom/task"] / "0" / "1" / "worker-0"
 
     def start(self) -> None:
-        """Creates it, with the Secret by which its workers know each other."""
+        """Creates it, with the Secret that its workers authenticate with."""
         meta = {"name": self.name, "namespace": self.thing["metadata"]["namespace"]}
         token = {".job-token": "of a test"}
         self.api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": meta, "stringData": token})
@@ -53,7 +53,7 @@ class Job:
         return sorted(self.api.request("GET", path)["items"], key=lambda pod: pod["metadata"]["name"])
 
     def log(self, pod: Object) -> str:
-        """What a pod's main container has printed; a sentence where there is no log."""
+        """The log of a pod's main container; a sentence if there is none."""
         meta = pod["metadata"]
         try:
             return self.api.request("GET", f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/log")
@@ -61,7 +61,7 @@ class Job:
             return f"no log: {refused}"
 
     def logs(self) -> dict[str, str]:
-        """The logs of all its pods, by their names after the job's."""
+        """The logs of all its pods, by pod name without the job's prefix."""
         return {pod["metadata"]["name"].removeprefix(f"{self.name}-"): self.log(pod) for pod in self.pods()}
 
     def state(self, of: str = "containerStatuses") -> Object:
@@ -70,19 +70,19 @@ class Job:
         return statuses[0]["state"] if statuses else {}
 
     def end(self) -> str:
-        """Waits for its end, and says how it ended."""
+        """Waits for its end. Returns how it ended."""
         wait(lambda: outcome(self.api.get(self.thing)) is not None)
         return outcome(self.api.get(self.thing)) or f"unfinished: {(self.api.get(self.thing) or {}).get('status')}"
 
 
 def jobs_of(api: Api, pipeline: str) -> dict[str, Job]:
-    """The jobs of a pipeline, by task. Here every job is one object."""
+    """The jobs of a pipeline, by task. Here every job is one manifest."""
     compiled_tasks = compiled.of_pipeline(FOLDER / f"{pipeline}.yaml", FACTS)
     return {task: Job(api, thing) for task, (thing,) in compiled_tasks}
 
 
 def wait(done: Callable[[], bool]) -> bool:
-    """Waits until something is so; whether it came in time."""
+    """Waits for a condition. Returns whether it was met in time."""
     end = time.monotonic() + PATIENCE
     while not done():
         if time.monotonic() > end:
@@ -92,5 +92,5 @@ def wait(done: Callable[[], bool]) -> bool:
 
 
 def differs(seen: object, wanted: object) -> str:
-    """What is wrong with what is seen; nothing when it is as wanted."""
+    """The difference between actual and expected; empty if equal."""
     return "" if seen == wanted else f"{seen!r} instead of {wanted!r}"

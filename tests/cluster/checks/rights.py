@@ -1,4 +1,4 @@
-"""The accounts that the chart makes: the server's may do what the server does, the workers' may do nothing."""
+"""The chart's service accounts: the server's may do what the server does, the workers' may do nothing."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from .product import local
 
 SURVEY = Path("server/executor-kubernetes/src/survey.rs")
 NAMESPACE, JOBS = "cubeloom-rights", "cubeloom-rights-jobs"
-# No file of this volume is ever looked at: the server runs beside the cluster, and its jobs on simulated nodes.
+# No file of this volume is read: the server runs outside the cluster, and its jobs on simulated nodes.
 VALUES = ("--set", f"jobs.namespaces={{{JOBS}}}", "--set", "workspace.volume.hostPath.path=/nowhere")
 ELSEWHERE = ("default", "kube-system", NAMESPACE)
 TASKS = """\
@@ -29,7 +29,7 @@ Right = tuple[str, str, str]  # group, resource, verb
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """What holds of each account, and what does not."""
+    """The checks of each account."""
     things = _install(api)
     wanted, wide = _wanted(things)
     server, worker = _Account(api, NAMESPACE, "cubeloom"), _Account(api, JOBS, "cubeloom-worker")
@@ -50,7 +50,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
 
 
 def _install(api: Api) -> list[Object]:
-    """All of the chart but the server itself, and an account that nobody gives any rights."""
+    """Installs the chart without the server itself, and an account without permissions."""
     for name in (NAMESPACE, JOBS):
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     made = helm.objects(NAMESPACE, helm.VALUES / "sqlite.yaml", *VALUES)
@@ -63,9 +63,9 @@ def _install(api: Api) -> list[Object]:
 
 
 def _wanted(things: list[Object]) -> tuple[set[Right], set[Right]]:
-    """What the server's own check asks for: in a namespace, and of the whole cluster.
+    """The permissions that the server's own check needs: in a namespace, and cluster-wide.
 
-    For the kinds of operators it asks what it does with `batch/v1` Jobs; which kinds there are, the chart's values say.
+    For operators' kinds it needs the same as for `batch/v1` Jobs; the chart's values list the kinds.
     """
     text = SURVEY.read_text()
     (on_jobs,) = re.findall(r"const ON_JOBS: .*? = (&\[.*?\]);\n", text)
@@ -87,7 +87,7 @@ def _listed(text: str, name: str) -> set[Right]:
 
 
 class _Account:
-    """A service account, as which the API server is asked."""
+    """A service account, whose permissions the API server reviews."""
 
     def __init__(self, api: Api, namespace: str, name: str) -> None:
         path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
@@ -95,7 +95,7 @@ class _Account:
         self.api = api.with_token(api.request("POST", path, asked)["status"]["token"])
 
     def rights(self, namespace: str) -> set[Right]:
-        """What it may do there, as the API server lists it."""
+        """Its permissions there, as listed by the API server."""
         version = "authorization.k8s.io/v1"
         asked = {"apiVersion": version, "kind": "SelfSubjectRulesReview", "spec": {"namespace": namespace}}
         status = self.api.request("POST", f"/apis/{version}/selfsubjectrulesreviews", asked)["status"]
@@ -114,7 +114,7 @@ def _compared(own: set[Right], wanted: set[Right]) -> str:
 
 
 def _served(api: Api, account: _Account) -> Iterator[tuple[str, str]]:
-    """A server with these rights and no others submits jobs of several kinds, and stops them."""
+    """A server with exactly these permissions submits jobs of several kinds, and stops them."""
     with local() as product:
         cluster = {"name": "here", "access": "kubeconfig", "kubeconfig": account.api.kubeconfig(), "namespace": JOBS}
         product.add(cluster | {"operators_gang": True})

@@ -1,4 +1,5 @@
-"""Spark itself by the spark-operator on a real node: its driver makes executors, which share the work."""
+"""A real Spark through the spark-operator on a real node: its driver creates executors, which share the work.
+"""
 
 import json
 import os
@@ -16,11 +17,12 @@ PROGRAM = Path("task-templates/spark/words.py")
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
-    """What holds of an application that ends well, and of one that fails. Says so where no Spark is named."""
+    """The checks of a succeeding and a failing application. Skipped with a message if SPARK_HOME is not set.
+    """
     if "SPARK_HOME" not in os.environ:
         print("skipped: spark: SPARK_HOME names no folder", flush=True)
         return
-    # Drivers know no other port.
+    # Drivers use no other port.
     with gateway.forwarded(api, 443):
         jobs = jobs_of(api, "spark")
         for job in jobs.values():
@@ -32,7 +34,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
 
 
 def _put(mounts: list[Object]) -> None:
-    """The pipeline's code, where the driver looks for it."""
+    """Puts the pipeline's code where the driver looks for it."""
     (code,) = (mount["subPath"] for mount in mounts if mount["mountPath"] == "/cubeloom/code")
     folder = Path(os.environ["CUBELOOM_TEST_WORKSPACE"], code)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,1 @@
-"""A real Kubernetes control plane on this machine, for tests and for a person to play with."""
+"""A real Kubernetes control plane on this machine, for tests and for trying things out."""

@@ -1,4 +1,5 @@
-"""Brings a cluster up, says where its kubeconfig is, and takes everything away again, whatever ends it."""
+"""Starts a cluster, prints the path of its kubeconfig, and removes everything at the end, whatever ends it.
+"""
 
 import argparse
 import os
@@ -13,7 +14,7 @@ from .ending import Ended, Ending
 from .node import host
 from .parts import PartFailed, Parts
 
-LACKING = 77  # the exit code by which test programs say that they cannot run here
+LACKING = 77  # the exit code with which test programs report that they cannot run here
 
 
 def arguments() -> argparse.Namespace:
@@ -29,13 +30,13 @@ def arguments() -> argparse.Namespace:
 
 
 def make_folder(wanted: Path | None) -> Path:
-    """The state's folder. It holds keys of the cluster, so it is this user's only."""
+    """The state's folder. It has keys of the cluster, so only this user may read it."""
     if wanted is None:
         return Path(tempfile.mkdtemp(prefix="cubeloom-cluster-"))
     if wanted.exists():
         if [entry.name for entry in wanted.iterdir()] != ["logs"]:
             sys.exit(f"{wanted} is there already: end its cluster (make cluster-down), or delete the folder")
-        shutil.rmtree(wanted)  # what a start that failed has left
+        shutil.rmtree(wanted)  # leftovers of a failed start
     wanted.mkdir(mode=0o700, parents=True)
     return wanted.resolve()
 
@@ -58,7 +59,7 @@ def run(parts: Parts, command: list[str], told: dict[str, str]) -> int:
 
 
 def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
-    """The whole life of a cluster; the exit code is the command's."""
+    """The whole life of a cluster. Returns the command's exit code."""
     with_node, why_not = real_node(wanted)
     programs = cluster.build(ending, not wanted.bare, with_node)
     state = make_folder(wanted.state)
@@ -88,7 +89,7 @@ def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
 
 
 def real_node(wanted: argparse.Namespace) -> tuple[bool, str]:
-    """Whether the cluster has a real node; where it was wanted and cannot be, why not."""
+    """Whether the cluster has a real node; if it was requested but is impossible, why."""
     if not (wanted.node or wanted.try_node):
         return False, ""
     if not wanted.no_images:
@@ -103,7 +104,7 @@ def real_node(wanted: argparse.Namespace) -> tuple[bool, str]:
 
 
 def program_of_pods() -> Path:
-    """The program in the image of a real node's pods."""
+    """The program for the image of a real node's pods."""
     built = Path(os.environ.get("CARGO_TARGET_DIR", "target"), "debug", "cubeloom")
     program = Path(os.environ.get("CUBELOOM_TEST_PROGRAM", built))
     if not program.is_file():
@@ -112,7 +113,7 @@ def program_of_pods() -> Path:
 
 
 def remove(state: Path, keep_logs: bool) -> None:
-    """Deletes the state; after a failure all but the logs, which its message names."""
+    """Deletes the state. After a failure the logs stay, which its message names."""
     for entry in state.iterdir():
         if entry.name == "logs" and keep_logs:
             continue
@@ -133,7 +134,7 @@ def main() -> int:
         print(f"cluster: {failure}", file=sys.stderr)
         return 1
     except Ended as end:
-        # A person who only wanted the cluster ends it that way.
+        # The normal way to end a cluster started without a command.
         return 128 + end.number if wanted.command else 0
 
 

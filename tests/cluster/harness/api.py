@@ -1,4 +1,4 @@
-"""The API server's REST interface, as far as the tests need it: server-side apply, reading, deleting."""
+"""The API server's REST interface as needed by the tests: server-side apply, reading, deleting."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ Object = dict[str, Any]
 
 
 class Refused(Exception):
-    """The API server, or a webhook that it asked, said no. `code` is the HTTP status."""
+    """A rejection by the API server or one of its webhooks. `code` is the HTTP status."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(f"{code}: {message}")
@@ -41,12 +41,12 @@ class Api:
         return cls(server["server"], authority, text["users"][0]["user"]["token"])
 
     def with_token(self, token: str) -> "Api":
-        """The same API server, asked by somebody else."""
+        """The same API server with another account's token."""
         return Api(self.url, self._authority, token)
 
     def kubeconfig(self) -> str:
-        """A kubeconfig that holds everything, for this client's account."""
-        # In the file itself, as whoever is given it may see no other files.
+        """A self-contained kubeconfig for this client's account."""
+        # Embedded, because its user may not have access to other files.
         data = base64.b64encode(self._authority.encode()).decode()
         name = "cubeloom-test"
         config = {
@@ -60,7 +60,7 @@ class Api:
         return json.dumps(config, indent=2) + "\n"
 
     def request(self, method: str, path: str, body: Object | None = None, kind: str = "application/json") -> Any:
-        """One request; the answer is JSON, or text where it is none."""
+        """Sends one request. Returns the parsed JSON, or the text if it is not JSON."""
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": kind}
         data = None if body is None else json.dumps(body).encode()
         asked = urllib.request.Request(self.url + path, data, headers, method=method)
@@ -79,7 +79,7 @@ class Api:
             return False
 
     def serves(self, version: str, kind: str) -> bool:
-        """Whether there is such a kind; `version` is the path of its group's version."""
+        """Whether a kind exists; `version` is the path of its group's version."""
         try:
             return any(each["kind"] == kind for each in self.request("GET", version)["resources"])
         except Refused as refused:
@@ -88,7 +88,7 @@ class Api:
             raise
 
     def apply(self, thing: Object, dry_run: bool = False) -> Object:
-        """Server-side apply. A field that the API server does not know is an error."""
+        """Server-side apply. An unknown field is an error."""
         query = {"fieldManager": "cubeloom-tests", "force": "true", "fieldValidation": "Strict"}
         if dry_run:
             query["dryRun"] = "All"
@@ -96,7 +96,7 @@ class Api:
         return self.request("PATCH", path, thing, "application/apply-patch+yaml")
 
     def get(self, thing: Object) -> Object | None:
-        """The object as it is now."""
+        """The current object."""
         try:
             return self.request("GET", self.path(thing))
         except Refused as refused:
@@ -109,7 +109,7 @@ class Api:
         self.request("DELETE", f"{self.path(thing)}?propagationPolicy=Background")
 
     def path(self, thing: Object) -> str:
-        """Where an object is, by its `apiVersion`, `kind` and name."""
+        """The path of an object, from its `apiVersion`, `kind` and name."""
         version, meta = thing["apiVersion"], thing["metadata"]
         base = f"/apis/{version}" if "/" in version else f"/api/{version}"
         resource = self._resource(base, thing["kind"])
@@ -127,7 +127,7 @@ class Api:
 
 
 def message_of(text: str) -> str:
-    """What a refusal says."""
+    """The message of a rejection."""
     try:
         return json.loads(text)["message"]
     except (ValueError, KeyError):
@@ -135,5 +135,5 @@ def message_of(text: str) -> str:
 
 
 def documents(file: Path) -> list[Object]:
-    """The objects of a file of YAML."""
+    """The manifests of a YAML file."""
     return [each for each in yaml.load_all(file.read_text(), yaml.CSafeLoader) if each]

@@ -1,4 +1,4 @@
-"""Everything that a cluster has, in the order of its start."""
+"""All parts of a cluster, in their start order."""
 
 import os
 import signal
@@ -17,13 +17,13 @@ OF_THE_NODE = ("kubelet", "containerd", "coredns")
 
 
 def build(ending: Ending, with_operators: bool, with_node: bool) -> dict[str, Path]:
-    """The folders of the programs, by wrapper module; the first time takes a quarter of an hour."""
+    """The folders of the programs, by wrapper module; the first build takes a quarter of an hour."""
     return {name: _built(name, ending) for name in ALWAYS + OPERATORS * with_operators + OF_THE_NODE * with_node}
 
 
 def _built(name: str, ending: Ending) -> Path:
     command = [FOLDER / "build", name]
-    # A session of its own: the compilers that it starts end with it.
+    # In its own session: the compilers that it starts end with it.
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as child:
         try:
             while child.poll() is None:
@@ -38,7 +38,7 @@ def _built(name: str, ending: Ending) -> Path:
 
 
 def start(parts: Parts, programs: dict[str, Path]) -> Api:
-    """Starts all that was built; it is ready to be used afterwards."""
+    """Starts all built parts. The cluster is ready afterwards."""
     api = control_plane.start(parts, programs["kubernetes"])
     nodes.start(parts, programs["kwok"], api, FOLDER / "nodes")
     if program := frameworkcontroller.program():

@@ -11,7 +11,7 @@ from .api import Api
 from .keys import pair, self_signed
 from .parts import Parts, ports
 
-# A controller's client sends 20 requests a second unless told otherwise: thousands of Jobs would wait for that alone.
+# By default, a controller's client sends at most 20 requests a second, which would delay thousands of Jobs.
 QPS = 500
 
 PROFILE = Path(__file__).resolve().parents[3] / "deploy" / "scheduler" / "kube-scheduler.yaml"
@@ -59,13 +59,14 @@ def _api_server(parts: Parts, binaries: Path, etcd: str) -> Api:
     command += ["--service-cluster-ip-range=10.96.0.0/16", "--allow-privileged=true", "--authorization-mode=RBAC"]
     command += [f"--token-auth-file={folder}/tokens.csv", "--service-account-issuer=https://kubernetes.default.svc"]
     command += [f"--service-account-key-file={folder}/sa.pub", f"--service-account-signing-key-file={folder}/sa.key"]
-    # How it reaches the kubelet of a real node, for logs; the tests' pods go there by an annotation of their namespace.
+    # For logs, it reaches the kubelet of a real node. The tests' pods are scheduled there by an annotation of
+    # their namespace.
     command += [f"--kubelet-client-certificate={client}", f"--kubelet-client-key={folder}/kubelet-client.key"]
     command += ["--kubelet-preferred-address-types=InternalIP"]
     command += ["--enable-admission-plugins=PodNodeSelector,PodTolerationRestriction"]
     part = parts.start("kube-apiserver", command)
     authority, url = folder / "apiserver.crt", f"https://127.0.0.1:{port}"
-    # It signs its own certificate, which is there some time before it listens.
+    # It signs its own certificate, which exists some time before it listens.
     parts.wait(part, "its certificate", lambda: authority.exists() and "END CERT" in authority.read_text())
     api = Api(url, authority.read_text(), token)
     parts.wait(part, "readiness", api.ready)
@@ -91,7 +92,8 @@ def _controllers(parts: Parts, binaries: Path) -> None:
 
 
 def _scheduler_profile(parts: Parts) -> Path:
-    """The profile that users are given, and where this cluster is: with a configuration, flags no longer say that."""
+    """The users' scheduler profile with this cluster's address: with a configuration file, flags no longer
+    set it."""
     profile = yaml.safe_load(PROFILE.read_text())
     connection = {"kubeconfig": str(parts.state / "kubeconfig"), "qps": QPS, "burst": 2 * QPS}
     profile["clientConnection"] = connection

@@ -1,4 +1,4 @@
-"""How the end is asked for: a signal is written down, and noticed where nothing is left half done."""
+"""Handling of termination signals: a signal is recorded, and handled where no work is left half done."""
 
 import signal
 import time
@@ -6,7 +6,7 @@ from types import TracebackType
 
 
 class Ended(Exception):
-    """A signal asked for the end."""
+    """A signal requested the end."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -14,10 +14,10 @@ class Ended(Exception):
 
 
 class Ending:
-    """Whether a signal has come. Every wait is a `pause`, which raises `Ended` then.
+    """Whether a signal has arrived. Every wait is a `pause`, which then raises `Ended`.
 
-    As a context, it raises `Ended` also in place of a failure: a Ctrl-C comes to all processes of the terminal's
-    group, so it may have ended a program that was just being started, before that had a session of its own.
+    As a context manager, it also raises `Ended` in place of a failure. Ctrl-C reaches all processes of the
+    terminal's group, so it may have killed a starting program that did not have its own session yet.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Ending:
         self._asked = number
 
     def pause(self, seconds: float) -> None:
-        """Sleeps, unless the end was asked for."""
+        """Sleeps, unless a signal has arrived."""
         if self._asked is None:
             time.sleep(seconds)
         if self._asked is not None:

@@ -1,5 +1,5 @@
-"""frameworkcontroller. Its module cannot be had through the Go proxy, so it runs where FRAMEWORKCONTROLLER names its program;
-elsewhere only its kind is there, by which the API server checks its objects."""
+"""frameworkcontroller. The Go proxy does not have its module, so it runs only if FRAMEWORKCONTROLLER names
+its program. Otherwise only its CRD is installed, against which the API server checks its manifests."""
 
 import os
 from pathlib import Path
@@ -16,13 +16,13 @@ KIND = {
 
 
 def program() -> str | None:
-    """The program, where there is one."""
+    """The program, if given."""
     return os.environ.get("FRAMEWORKCONTROLLER")
 
 
 def start(parts: Parts, program: str, api: Api) -> None:
-    """Starts it; it serves its kind afterwards, by its own definition."""
-    # Read from the folder in which it works; without a word in it, all is as usual.
+    """Starts it. It serves its kind afterwards, through its own CRD."""
+    # It reads this file from its working folder. An empty one keeps the defaults.
     (parts.state / "frameworkcontroller.yaml").write_text("{}\n")
     part = parts.start("frameworkcontroller", [program], {"KUBECONFIG": str(parts.state / "kubeconfig")})
     parts.wait(part, "its kind", lambda: _is_served(api))
@@ -34,6 +34,6 @@ def _is_served(api: Api) -> bool:
 
 
 def serve(parts: Parts, kinds: Path, api: Api) -> None:
-    """Has the kind served, of which nothing makes pods."""
+    """Installs the CRD without a controller."""
     for thing in documents(kinds / "frameworkcontroller.microsoft.com_frameworks.yaml"):
         apply_when_served(parts, api, thing)

@@ -1,11 +1,11 @@
-"""Keys and certificates that a cluster makes for itself."""
+"""Keys and certificates of a cluster."""
 
 import subprocess
 from pathlib import Path
 
 
 def self_signed(folder: Path, name: str, *more: str) -> Path:
-    """A certificate `NAME.crt` that vouches for itself, with `NAME.key`; `more` are further extensions."""
+    """A self-signed certificate `NAME.crt` with `NAME.key`; `more` are further extensions."""
     certificate = folder / f"{name}.crt"
     command = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", f"/CN={name}"]
     for extension in more:
@@ -23,5 +23,5 @@ def pair(folder: Path, name: str) -> None:
 
 
 def _openssl(*words: str) -> None:
-    """A session of its own: a Ctrl-C is for the program that brings the cluster up, and takes it away in order."""
+    """Runs openssl in its own session: Ctrl-C must reach only the main program, which cleans up in order."""
     subprocess.run(["openssl", *words], check=True, capture_output=True, start_new_session=True)

@@ -1,4 +1,4 @@
-"""The MPI operator, with gangs by Volcano."""
+"""The MPI operator, with gang scheduling by Volcano."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ NAMESPACE = "mpi-operator"
 
 
 def start(parts: Parts, programs: Path, api: Api) -> None:
-    """Starts the operator; it leads afterwards, and so makes pods."""
+    """Starts the operator. It is the leader afterwards, and so creates pods."""
     for thing in documents(programs / "manifests" / "kubeflow.org_mpijobs.yaml"):
         apply_when_served(parts, api, thing)
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})

@@ -1,4 +1,4 @@
-"""Simulated nodes: kwok plays their kubelets, and our Stage says how long a pod runs and how it ends."""
+"""Simulated nodes: kwok acts as their kubelets, and our Stage defines how long a pod runs and how it ends."""
 
 import copy
 from pathlib import Path
@@ -28,8 +28,8 @@ def start(parts: Parts, programs: Path, api: Api, folder: Path) -> None:
 
 
 def of_task(stage: Object, word: str, code: str) -> Object:
-    """The same for what Cubeloom itself submits, which has no annotations of tests: pods of a task whose name begins with
-    this word end with this exit code after a second or two."""
+    """The same for Cubeloom's own jobs, which have no test annotations: pods of a task whose name begins with
+    this word exit with this code after a second or two."""
     stage = copy.deepcopy(stage)
     stage["metadata"]["name"] += f"-of-{word}"
     *others, _ = stage["spec"]["selector"]["matchExpressions"]
@@ -42,7 +42,7 @@ def of_task(stage: Object, word: str, code: str) -> Object:
 
 
 def apply_when_served(parts: Parts, api: Api, thing: Object) -> None:
-    """Applies an object; after a custom resource definition, waits until its kind is served."""
+    """Applies a manifest. For a custom resource definition, waits until its kind is served."""
     api.apply(thing)
     if thing["kind"] == "CustomResourceDefinition":
         while not (has_condition(api.get(thing), "Established") and _is_served(api, thing["spec"])):
@@ -51,14 +51,14 @@ def apply_when_served(parts: Parts, api: Api, thing: Object) -> None:
 
 
 def _is_served(api: Api, definition: Object) -> bool:
-    """Whether the kind is found: that comes a moment after it is established."""
+    """Whether discovery finds the kind, which it does a moment after it is established."""
     group, names = definition["group"], definition["names"]
     versions = [each["name"] for each in definition["versions"] if each["served"]]
     return all(api.serves(f"/apis/{group}/{version}", names["kind"]) for version in versions)
 
 
 def of_group(group: Object) -> list[Object]:
-    """The nodes `NAME-0` and so on of a group. A node has what its `allocatable` says; server-side apply carries it."""
+    """The nodes `NAME-0` and so on of a group. Server-side apply sets a node's `allocatable`."""
     return [node(f"{group['name']}-{index}", group) for index in range(group["count"])]
 
 
@@ -73,7 +73,7 @@ def node(name: str, group: Object) -> Object:
 
 
 def is_ready(node: Object | None) -> bool:
-    """Whether pods can be placed there."""
+    """Whether pods can be scheduled there."""
     taints = (node or {}).get("spec", {}).get("taints", [])
     tainted = any(taint["key"].startswith("node.kubernetes.io/") for taint in taints)
     return has_condition(node, "Ready") and not tainted

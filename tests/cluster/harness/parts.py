@@ -1,4 +1,4 @@
-"""The processes of a cluster: each with a log of its own, stopped in the opposite order of their start."""
+"""The processes of a cluster, each with its own log, stopped in reverse start order."""
 
 import socket
 import subprocess
@@ -18,7 +18,7 @@ GRACE = 15.0  # seconds between TERM and KILL
 
 
 class PartFailed(Exception):
-    """A part did not start, or ended by itself; says which, and where its log is."""
+    """A part failed to start, or ended by itself. The message names it and its log."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Part:
 
 
 class Parts:
-    """What was started, and the folder where all of it is."""
+    """The started parts, and their common folder."""
 
     def __init__(self, state: Path, ending: Ending) -> None:
         self.state = state
@@ -46,7 +46,7 @@ class Parts:
         self._afterwards: list[Callable[[], None]] = []
 
     def start(self, name: str, command: list[str], environment: dict[str, str] | None = None) -> Part:
-        """Starts a process that ends with this one, also when this one is killed."""
+        """Starts a process that ends with this one, even if this one is killed."""
         log = self.logs / f"{name}.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
@@ -56,21 +56,21 @@ class Parts:
                 stderr=subprocess.STDOUT,
                 env={"PATH": "/usr/bin:/bin", "HOME": str(self.state), **(environment or {})},
                 cwd=self.state,
-                start_new_session=True,  # Ctrl-C is for us: we stop them in order
+                start_new_session=True,  # Ctrl-C must reach only this process, which stops them in order
             )
         part = Part(name, process, log)
         self._started.append(part)
         return part
 
     def check(self) -> None:
-        """Fails when a part has ended."""
+        """Raises if a part has ended."""
         for part in self._started:
             code = part.process.poll()
             if code is not None:
                 raise PartFailed(f"{part.name} ended with {code}; its log is {part.log}{part.last_words()}")
 
     def wait(self, part: Part, what: str, ready: Callable[[], bool]) -> None:
-        """Waits for what makes a part ready."""
+        """Waits until a part is ready."""
         end = time.monotonic() + PATIENCE
         while not ready():
             self.check()
@@ -80,11 +80,11 @@ class Parts:
             self.ending.pause(0.1)
 
     def afterwards(self, step: Callable[[], None]) -> None:
-        """Does this when all have ended; what was asked for last comes first."""
+        """Runs this step when all parts have ended; the last registered step runs first."""
         self._afterwards.append(step)
 
     def stop(self) -> None:
-        """Ends all, the last first; each is gone afterwards."""
+        """Stops all parts, last first. Each is gone afterwards."""
         for part in reversed(self._started):
             part.process.terminate()
             try:
@@ -98,7 +98,7 @@ class Parts:
 
 
 def listens(port: int, address: str = "127.0.0.1") -> bool:
-    """Whether somebody accepts connections there."""
+    """Whether a server accepts connections there."""
     try:
         socket.create_connection((address, port), timeout=1).close()
     except OSError:

@@ -1,4 +1,4 @@
-"""What a project has in its cluster before any job comes: an account, a priority, a claim for its files."""
+"""A project's prerequisites in its cluster: an account, a priority class, a claim for its files."""
 
 import time
 from pathlib import Path
@@ -10,9 +10,9 @@ ACCOUNT = "cubeloom-worker"
 
 
 def make(api: Api, namespace: str, workspace: Path) -> None:
-    """Makes it, and waits until the claim is bound: no pod is placed before.
+    """Creates them, and waits until the claim is bound: pods are not scheduled before.
 
-    `workspace` is a folder of this machine, which the pods of a real node see; simulated ones see nothing.
+    `workspace` is a folder of this machine, which pods of a real node mount; simulated ones mount nothing.
     """
     account = {
         "apiVersion": "v1",
@@ -31,7 +31,7 @@ def make(api: Api, namespace: str, workspace: Path) -> None:
 
 
 def _drivers(namespace: str) -> list[Object]:
-    """The account of Spark's drivers, which make their executors."""
+    """The account of Spark's drivers, which create their executors."""
     meta = {"name": "cubeloom-spark", "namespace": namespace}
     group = "rbac.authorization.k8s.io"
     rules = [{"apiGroups": [""], "resources": ["pods", "services", "configmaps"], "verbs": ["*"]}]

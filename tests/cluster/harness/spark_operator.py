@@ -1,7 +1,7 @@
-"""The spark-operator and its webhook, with gangs by Volcano.
+"""The spark-operator and its webhook, with gang scheduling by Volcano.
 
-It calls spark-submit, that of SPARK_HOME where that is set. Else a small stand-in (`tests/cluster/spark`) makes the
-driver's pod as spark-submit would; simulated drivers make no executors.
+It calls the spark-submit of SPARK_HOME, if set. Otherwise a small stand-in (`tests/cluster/spark`) creates
+the driver's pod as spark-submit would; simulated drivers create no executors.
 """
 
 import os
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).resolve().parent.parent
 
 
 def start(parts: Parts, programs: Path, api: Api) -> None:
-    """Starts the operator; its webhook answers afterwards."""
+    """Starts the operator. Its webhook answers afterwards."""
     for file in sorted((programs / "manifests").glob("sparkoperator.k8s.io_*.yaml")):
         for thing in documents(file):
             apply_when_served(parts, api, thing)
@@ -38,7 +38,7 @@ def _common(parts: Parts, port: int) -> list[str]:
 
 
 def _environment(parts: Parts, api: Api) -> dict[str, str]:
-    """What spark-submit is told: where the API server is, and with what rights it is asked."""
+    """The settings of spark-submit: the API server's address and credentials."""
     temporary = parts.state / "spark-operator"
     temporary.mkdir()
     host, port = api.url.removeprefix("https://").split(":")
@@ -59,7 +59,7 @@ def _start_webhook(parts: Parts, program: list[str], api: Api, hooks: list[Objec
     for hook in hooks:
         hook["metadata"]["name"] = WEBHOOK
         for each in hook["webhooks"]:
-            if each["name"].startswith("mutate-pod"):  # as upstream's installer has it
+            if each["name"].startswith("mutate-pod"):  # as in upstream's installer
                 each["objectSelector"] = {"matchLabels": {"sparkoperator.k8s.io/launched-by-spark-operator": "true"}}
     webhooks.serve(api, hooks, NAMESPACE, WEBHOOK, port)
     command = [*program, "webhook", "start", *_common(parts, probe_port), f"--webhook-port={port}"]

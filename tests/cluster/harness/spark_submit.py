@@ -1,6 +1,6 @@
-"""What stands in for spark-submit where there is no Java: it makes the driver's pod from the same properties, no more.
+"""A stand-in for spark-submit without Java: it only creates the driver's pod from the same properties.
 
-The driver of a simulated node starts no program, so nobody makes executors. Not here: the driver's Service and
+The driver of a simulated node runs no program, so it creates no executors. Omitted: the driver's Service and
 properties file, dependencies, volumes, secrets.
 """
 
@@ -16,12 +16,12 @@ from .api import Api, Object
 
 PREFIX = "spark.kubernetes"
 CONTAINER = "spark-kubernetes-driver"
-OVERHEAD = 384  # MiB at least, as Spark adds to what its Java takes
+OVERHEAD = 384  # MiB at least, as Spark adds to the JVM's memory
 UNITS = {"k": 1 / 1024, "m": 1, "g": 1024, "t": 1024 * 1024}
 
 
 def read(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """The properties, and the program with its arguments."""
+    """Parses the properties, and the program with its arguments."""
     properties = {}
     rest = iter(words)
     for word in rest:
@@ -37,7 +37,7 @@ def read(words: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def below(properties: dict[str, str], prefix: str) -> dict[str, str]:
-    """The properties that begin so, by what follows."""
+    """The properties with a prefix, by the rest of their names."""
     return {name.removeprefix(prefix): text for name, text in properties.items() if name.startswith(prefix)}
 
 
@@ -61,7 +61,7 @@ def driver(properties: dict[str, str], program: list[str]) -> Object:
 
 
 def placement(properties: dict[str, str]) -> Iterator[tuple[str, object]]:
-    """Who schedules the pod, where, and as whom."""
+    """Sets the pod's scheduler, node selection and account."""
     for role in (PREFIX, f"{PREFIX}.driver"):
         if scheduler := properties.get(f"{role}.scheduler.name"):
             yield "schedulerName", scheduler
@@ -95,7 +95,7 @@ def environment(properties: dict[str, str]) -> list[Object]:
 
 
 def mebibytes(text: str) -> int:
-    """An amount of memory as Java writes it: `512m`, `1g`."""
+    """An amount of memory in Java's notation: `512m`, `1g`."""
     number, unit = re.fullmatch(r"(\d+)([kmgt]?)b?", text.lower()).groups()
     return int(int(number) * UNITS[unit or "m"])
 

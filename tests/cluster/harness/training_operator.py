@@ -1,4 +1,4 @@
-"""Kubeflow's training operator, with gangs by Volcano."""
+"""Kubeflow's training operator, with gang scheduling by Volcano."""
 
 import base64
 from pathlib import Path
@@ -15,9 +15,10 @@ SECRET = {
     "kind": "Secret",
     "metadata": {"name": "training-operator-webhook-cert", "namespace": NAMESPACE},
 }
-# Not mpijob: that kind's definition is the MPI operator's, and there can be only one.
+# Not mpijob: the MPI operator defines that kind, and there can be only one definition.
 SCHEMES = ("pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob")
-# What the operator puts before every worker of a PyTorchJob with a master, in words of Debian: its own are busybox's.
+# The operator's init container for workers of a PyTorchJob with a master, in Debian's commands: its own are
+# busybox's.
 WAIT_FOR_MASTER = """\
 - name: init-pytorch
   image: {{.InitContainerImage}}
@@ -28,7 +29,7 @@ WAIT_FOR_MASTER = """\
 
 
 def start(parts: Parts, programs: Path, api: Api) -> None:
-    """Starts the operator; its webhook answers afterwards."""
+    """Starts the operator. Its webhook answers afterwards."""
     (hook,) = documents(programs / "manifests" / "manifests.yaml")
     for file in sorted((programs / "manifests").glob("kubeflow.org_*.yaml")):
         for thing in documents(file):
@@ -49,7 +50,7 @@ def start(parts: Parts, programs: Path, api: Api) -> None:
     waiting.write_text(WAIT_FOR_MASTER)
     command += [f"--pytorch-init-container-image={HELPER}", f"--pytorch-init-container-template-file={waiting}"]
     part = parts.start("training-operator", command, {"TMPDIR": str(temporary)})
-    # It makes its certificate in the Secret. In a cluster the kubelet copies that into its pod.
+    # It creates its certificate in the Secret. In a cluster the kubelet copies that into its pod.
     parts.wait(part, "its certificate", lambda: _copy(api.get(SECRET), certificates))
     parts.wait(part, "its webhook's port", lambda: listens(hook_port))
 

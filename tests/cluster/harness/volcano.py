@@ -8,13 +8,13 @@ from .keys import self_signed
 from .nodes import apply_when_served
 from .parts import Parts, listens, ports
 
-#: What users are given.
+#: The configuration that users get.
 SCHEDULER = Path(__file__).resolve().parents[3] / "deploy" / "scheduler" / "volcano-scheduler.conf"
 HOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
 def start(parts: Parts, programs: Path, api: Api) -> None:
-    """Starts Volcano; its queue `default` is open afterwards."""
+    """Starts Volcano. Its queue `default` is open afterwards."""
     things = documents(programs / "manifests" / "volcano-development.yaml")
     for thing in things:
         if thing["kind"] == "CustomResourceDefinition":
@@ -28,7 +28,7 @@ def start(parts: Parts, programs: Path, api: Api) -> None:
     command = [str(programs / "bin" / "scheduler"), *common, *dumps, "--scheduler-conf", str(SCHEDULER)]
     part = parts.start("volcano-scheduler", command)
     parts.wait(part, "the queue `default`", lambda: _is_open(api.get(_queue("default"))))
-    # Volcano takes no job for a queue that is not there, and the tests' documents name this one.
+    # Volcano rejects jobs for a missing queue, and the tests' documents name this one.
     api.apply({**_queue("q"), "spec": {"weight": 1}})
 
 
@@ -41,7 +41,7 @@ def _is_open(queue: Object | None) -> bool:
 
 
 def _webhooks(parts: Parts, binaries: Path, api: Api, hooks: list[Object]) -> None:
-    """Starts the webhook server first: the scheduler writes queues, which the API server asks it about."""
+    """Starts the webhook server first: the API server calls it when the scheduler writes queues."""
     (port,) = ports.reserve(1)
     folder = parts.state / "volcano-tls"
     folder.mkdir()
@@ -58,7 +58,7 @@ def _webhooks(parts: Parts, binaries: Path, api: Api, hooks: list[Object]) -> No
     command += [f"--tls-cert-file={certificate}", f"--tls-private-key-file={folder}/tls.key"]
     command += [f"--ca-cert-file={certificate}", "--listen-address=127.0.0.1", f"--port={port}"]
     command += ["--webhook-namespace=volcano-system", "--webhook-service-name=volcano-admission-service"]
-    # It waits for ever for the configuration of a path that has none.
+    # It waits forever for the configuration of a path that has none.
     command += [f"--enabled-admission={','.join(paths)}"]
     part = parts.start("volcano-webhooks", command)
     parts.wait(part, "its port", lambda: listens(port))

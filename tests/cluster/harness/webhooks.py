@@ -1,4 +1,4 @@
-"""Webhooks of operators that keep a certificate for their Service's name: the Service leads to this machine."""
+"""Webhooks of operators with a certificate for their Service's name: the Service points to this machine."""
 
 from .api import Api, Object
 

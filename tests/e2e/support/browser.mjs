@@ -1,4 +1,4 @@
-// The browser, and what is true of every page.
+// The browser, and checks of every page.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 const PROGRAMS = { full: "/usr/bin/chromium", shell: "/usr/bin/chromium-headless-shell" };
 
-/** Starts the browser: the headless shell, which has the same engine at half the cost, or all of Chromium. */
+/** Starts the browser: the headless shell, which has the same engine at half the cost, or full Chromium. */
 export const launch = (kind = "shell") =>
   chromium.launch({
     executablePath: PROGRAMS[process.env.CUBELOOM_TEST_BROWSER ?? kind],
@@ -26,7 +26,7 @@ export const launch = (kind = "shell") =>
       "--disable-sync",
       "--disable-quic",
       "--no-first-run",
-      // Nothing but loopback is ever asked.
+      // Only loopback is reachable.
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     ],
   });
@@ -34,8 +34,8 @@ export const launch = (kind = "shell") =>
 export const SIZES = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } };
 
 /**
- * Each language, theme and size, and each pair of them. What makes a page accessible is the same in both languages: axe,
- * which takes most of the time, looks in one of them.
+ * Each language, theme and size, and each pair of them. Accessibility is the same in both languages: axe,
+ * which takes most of the time, runs in one of them.
  */
 export const LOOKS = [
   { lang: "en", theme: "light", size: "wide", accessible: true },
@@ -44,7 +44,7 @@ export const LOOKS = [
   { lang: "zh", theme: "light", size: "narrow", accessible: false },
 ];
 
-/** A page whose faults are collected in `page.faults`. */
+/** A page whose errors are collected in `page.faults`. */
 export async function open(browser, server, { size = "wide", theme = "light", lang = "en", touch = false, state } = {}) {
   const context = await browser.newContext({
     viewport: SIZES[size],
@@ -65,13 +65,14 @@ export async function open(browser, server, { size = "wide", theme = "light", la
   return page;
 }
 
-/** Notes what must not happen: errors of scripts, of the console (among them violations of the CSP), of the server. */
+/** Records errors of scripts, of the console (including CSP violations), and of the server. */
 export function collect(page) {
   page.faults = [];
   watch(page);
   page.on("pageerror", (error) => page.faults.push(`script: ${error.message}`));
   page.on("console", (message) => {
-    // Where another program of this machine changes its network, the browser breaks off what it loads, and the page comes again.
+    // When another program changes this machine's network, the browser aborts its requests, and the page
+    // reloads.
     if (message.type() !== "error" || message.text().includes("ERR_NETWORK_CHANGED")) return;
     const address = message.location().url ?? "";
     page.faults.push(`console: ${message.text()} ${address}`);
@@ -81,7 +82,7 @@ export function collect(page) {
   });
 }
 
-/** Signs in through the page, as a person does. */
+/** Signs in through the page. */
 export async function signIn(page, name, password = PASSWORD) {
   await page.goto("/sign-in");
   await page.locator("[name=name]").fill(name);
@@ -89,23 +90,23 @@ export async function signIn(page, name, password = PASSWORD) {
   await Promise.all([page.waitForURL((url) => url.pathname !== "/sign-in"), page.locator("main form button.primary").first().click()]);
 }
 
-/** The cookies of a signed-in person, for other pages. */
+/** The cookies of a signed-in user, for other pages. */
 export async function session(browser, server, name) {
   const context = await browser.newContext({ baseURL: server.url });
   const answer = await context.request.post("/api/v1/session", { data: { name, password: PASSWORD }, headers: { origin: server.url } });
   assert.equal(answer.status(), 201, await answer.text());
   const state = await context.storageState();
   await context.close();
-  // Language and theme are each page's own.
+  // Language and theme are set for each page.
   return { ...state, cookies: state.cookies.filter((cookie) => !["lang", "theme"].includes(cookie.name)) };
 }
 
-/** What is the same on each page, around what it has itself. */
+/** The frame that all pages share. */
 const AROUND = [".side", ".skip", "#toasts"];
 
 /**
- * What is wrong with a page as it is shown. Axe looks at all of it; at what the page has itself, without `around`; or at
- * the open dialog, which leaves nothing else to use.
+ * The problems of the shown page. Axe checks all of it; without `around` only the page's own content; or only
+ * the open modal dialog.
  */
 export async function look(page, lang, { accessible = true, around = true, dialog = false } = {}) {
   const found = [...page.faults];
@@ -120,7 +121,10 @@ export async function look(page, lang, { accessible = true, around = true, dialo
   return found;
 }
 
-/** In the page: what axe finds that is serious. Rules for lesser faults are not run, nor those that are off by themselves. */
+/**
+ * In the page: axe's serious findings. Rules for minor problems, and rules that are off by default, are not
+ * run.
+ */
 async function faults(part) {
   const grave = (impact) => ["serious", "critical"].includes(impact);
   const lesser = window.axe._audit.rules.filter(({ impact }) => impact && !grave(impact));
@@ -145,13 +149,13 @@ function overflow() {
   return [`the page is ${document.documentElement.scrollWidth} px wide: ${names.join(", ")}`];
 }
 
-/** Texts that were not translated: a key shown as it is, a placeholder, or Chinese in an English page. */
+/** Untranslated texts: a raw key, a placeholder, or Chinese on an English page. */
 function words(lang) {
   const found = [];
   const text = document.body.innerText;
   const key = text.match(/\b(common|sign-in|people|runs?|pipelines?|templates|storage|secrets|clusters|audit|home|projects|problems|api)\.[a-z]+(-[a-z]+)+\b/);
   if (key) found.push(`a key without a text: ${key[0]}`);
-  // Programs and addresses have braces of their own.
+  // Programs and URLs contain braces.
   const shown = document.body.cloneNode(true);
   for (const one of shown.querySelectorAll("code, pre, .mono, script, .cm-editor")) one.remove();
   const open = shown.textContent.match(/\{[a-z]+\}/);
@@ -163,7 +167,7 @@ function words(lang) {
   return found;
 }
 
-/** Nothing went wrong on this page so far. */
+/** Asserts that this page has had no errors so far. */
 export function flawless(page) {
   assert.deepEqual(page.faults, []);
 }

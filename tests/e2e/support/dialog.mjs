@@ -1,15 +1,15 @@
-// Dialogs, and what pages say of what was done in them.
+// Dialogs, and the page's messages about their results.
 
-/** The dialog that is open; with a title, that one. */
+/** The open dialog, optionally with this title. */
 export const dialog = (page, name) => page.getByRole("dialog", name === undefined ? {} : { name });
 
 /** Presses a button of the open dialog. */
 export const press = (page, button) => dialog(page).getByRole("button", { name: button, exact: true }).click();
 
-/** Fills fields by their labels: texts are written, `true` and `false` ticked. */
+/** Fills fields by their labels: types strings, and sets checkboxes to `true` or `false`. */
 export async function fill(form, values) {
   for (const [label, value] of Object.entries(values)) {
-    // The words of a box have its help behind them.
+    // A checkbox's label includes its help.
     if (typeof value === "boolean") {
       await form.getByLabel(label).setChecked(value);
       continue;
@@ -20,23 +20,23 @@ export async function fill(form, values) {
   }
 }
 
-/** Waits until the page says so, at its edge. */
+/** Waits for this toast. */
 export const told = (page, words) => page.locator(".toast", { hasText: words }).waitFor();
 
-/** Does something after which the page loads itself anew, and waits for that. */
+/** Performs an action that reloads the page, and waits for the reload. */
 export async function anew(page, act) {
   await page.evaluate(() => { window.isOld = true; });
   await act();
   await page.waitForFunction(() => !window.isOld && document.documentElement.dataset.ready !== undefined);
 }
 
-/** The mistake that is shown at a field of a form that sends JSON. */
+/** The error at a field of a form that sends JSON. */
 export const mistake = (form, field) => form.locator(`[data-field="${field}"] .field-error`);
 
 /** The secret that a dialog shows once. */
 export const shownOnce = (page, title) => dialog(page, title).locator("pre code").innerText();
 
-/** The browser notes each refusal of the server in its console: takes these away, of the statuses that were meant. */
+/** Removes the browser's console messages about expected error statuses. */
 export function refused(page, ...statuses) {
   page.faults = page.faults.filter((fault) => !statuses.some((status) => fault.includes(`the server responded with a status of ${status}`)));
 }

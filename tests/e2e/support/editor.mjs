@@ -1,6 +1,6 @@
-// What people do in the editor.
+// User actions in the editor.
 
-/** The editor as somebody sees it, ready to be worked with. */
+/** The loaded editor. */
 export async function openEditor(site, as, path, options = {}) {
   const page = await site.open({ as, ...options });
   await page.goto(path);
@@ -8,12 +8,12 @@ export async function openEditor(site, as, path, options = {}) {
   return page;
 }
 
-/** Waits until templates and form are there. */
+/** Waits until templates and form are loaded. */
 export async function ready(page) {
   await page.locator("html[data-ready]").waitFor({ state: "attached" });
   await page.locator(".cv-stage").waitFor();
   await page.locator(".ed-actions summary").first().waitFor();
-  // The palette is not for everybody; where it is, its templates come with those that nodes and forms name.
+  // Not every user has the palette; its templates load together with those that nodes and forms name.
   if ((await page.locator(".cv-palette").count()) > 0) await page.locator("[data-template]").first().waitFor();
 }
 
@@ -31,7 +31,7 @@ export async function dragTemplate(page, template, x, y) {
   await page.mouse.up();
 }
 
-/** Drags from the port behind one task to another. */
+/** Drags from a task's output port to another task. */
 export async function connect(page, from, to) {
   const port = await node(page, from).locator(".cv-port[data-side=out]").boundingBox();
   const target = await node(page, to).boundingBox();
@@ -42,7 +42,7 @@ export async function connect(page, from, to) {
   await page.mouse.up();
 }
 
-/** Fills the words of a list, one element each. */
+/** Fills a list field, one item each. */
 export async function fillList(page, pointer, words) {
   await field(page, pointer).getByRole("button", { name: /^Add/ }).click();
   for (const [at, word] of words.entries()) {
@@ -51,7 +51,7 @@ export async function fillList(page, pointer, words) {
   }
 }
 
-/** Says what was changed in the dialog that asks. */
+/** Enters a message in the save dialog. */
 export async function answerMessage(page, message) {
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("textbox").fill(message);

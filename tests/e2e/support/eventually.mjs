@@ -1,11 +1,11 @@
-// Scripts draw with the next frame, and servers answer when they can: what is asked is asked again until it holds.
+// Scripts render in the next frame, and servers respond with a delay: checks are repeated until they hold.
 
 import { setTimeout as pause } from "node:timers/promises";
 
-/** How long something may take on a machine that has a lot to do, in milliseconds. */
+/** Timeout on a busy machine, in milliseconds. */
 const PATIENCE = 30_000;
 
-/** Repeats a check until it passes, and gives what it returned; when it never does, what it threw last is thrown. */
+/** Repeats a check until it passes, and returns its result. On a timeout, throws its last error. */
 export async function eventually(check) {
   const end = performance.now() + PATIENCE;
   for (;;) {

@@ -1,5 +1,5 @@
-// Tasks that hold cards of the clusters of observed.mjs, for two hours: no cluster is there, but the database says so, and Prometheus
-// tells of their pods. The server reads and words all of it by itself.
+// Tasks with allocated GPUs on the clusters of observed.mjs, for two hours. The clusters do not exist: the
+// database has the runs, and Prometheus the metrics of their pods. The server reads both as usual.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,16 +9,16 @@ import { join } from "node:path";
 import { root, until } from "./server.mjs";
 import { start } from "./stage.mjs";
 
-/** For how long they have run, in seconds. */
+/** Their run time, in seconds. */
 const SECONDS = 7200;
-/** What is recorded of their clusters: all of that, and as long as pictures may take. */
+/** The recorded range of their clusters: the whole run time, and as long as screenshots may take. */
 export const SPAN = { before: SECONDS + 1800, after: 1800, step: 60 };
-/** What each node has, so that they have room. */
+/** The size of each node, so that they fit. */
 export const SIZE = { cores: 32, gibibytes: 512 };
 
 /**
- * One a run: one that works on all cards of its node, one that holds cards and does nothing, one of whose cluster nothing is known. What
- * each worker asks for, and the share of its cores that it uses.
+ * One per run: one that is busy on all GPUs of its node, an idle one with allocated GPUs, and one on a
+ * cluster without metrics. With each worker's requests and CPU utilization.
  */
 const TASKS = [
   { name: "train", cluster: "busy", node: "node-01", workers: 2, cores: 12, gibibytes: 128, gpus: 4, busy: 0.7, command: ["python3", "train.py", "--epochs=90"] },
@@ -26,7 +26,7 @@ const TASKS = [
   { name: "tune", cluster: "broken", workers: 1, cores: 8, gibibytes: 64, gpus: 2, busy: 0, command: ["python3", "tune.py", "--trials=40"] },
 ];
 
-/** As it begins, on this machine: it does nothing for as long as a file is there. */
+/** At its start on this machine: it sleeps as long as a file exists. */
 const document = ({ name, workers }, gate) => `apiVersion: cubeloom/v1
 kind: Pipeline
 name: ${name}
@@ -37,10 +37,13 @@ tasks:
     resources: {cpu: 100m, memory: 256Mi}
 `;
 
-/** The name of the object of a run's first attempt at a task, as the server gives it to names of at most 16 letters. */
+/**
+ * The name of the object for the first attempt of a run's task, as the server forms it for names of at most
+ * 16 letters.
+ */
 const object = (run, task) => `cl-${task}-${createHash("sha256").update(`${run}.${task}.0.1`).digest("hex").slice(0, 10)}`;
 
-/** Starts them; their runs, by name. */
+/** Starts them. Returns the runs, by name. */
 export async function begun(server, api) {
   const gate = server.write("held", "");
   const runs = {};
@@ -52,17 +55,19 @@ export async function begun(server, api) {
   return runs;
 }
 
-/** Their pods, by the node that they are on. */
+/** Their pods, by node. */
 export function pods(runs) {
   const of = ({ name, workers, cores, gibibytes, gpus, busy }) =>
     Array.from({ length: workers }, (_, at) => ({ name: `${object(runs[name], name)}-worker-${at}`, cores, gibibytes, gpus, busy }));
   return Object.fromEntries(TASKS.filter(({ node }) => node !== undefined).map((task) => [task.node, of(task)]));
 }
 
-/** Puts them onto their clusters, which must be known; the server is another one afterwards, at the same address. */
+/**
+ * Moves them to their clusters, which must exist. The server is a new one afterwards, at the same address.
+ */
 export async function placed(server, runs) {
   await server.kill();
-  // What runs here ends, and nobody asks how.
+  // The local processes end unnoticed.
   rmSync(server.path("held"));
   const script = join(root, "tests/e2e/support/held.py");
   const tasks = TASKS.map((task) => ({ ...task, run: runs[task.name], seconds: SECONDS }));

@@ -1,8 +1,8 @@
-"""Says of runs that they are on clusters that nobody reaches: `held.py DATABASE TASKS`, while no server runs.
+"""Moves runs to unreachable clusters in the database: `held.py DATABASE TASKS`, while no server runs.
 
-TASKS is a list in JSON, an entry a run: `run`, `cluster`, `seconds` (for how long it has run), `workers`, what each of them
-asks for as `cores`, `gibibytes` and `gpus`, and `command`. Each run has one task. It is led by somebody else for a day, so that the
-next server shows it and leaves it alone.
+TASKS is a JSON list with an entry per run: `run`, `cluster`, `seconds` (its run time), `workers`, the
+requests of each as `cores`, `gibibytes` and `gpus`, and `command`. Each run has one task. Another server
+holds its lease for a day, so that the next server shows it and leaves it alone.
 """
 
 import json
@@ -10,17 +10,17 @@ import sqlite3
 import sys
 import time
 
-#: How long the lease of the other server holds, in microseconds.
+#: Duration of the other server's lease, in microseconds.
 LEASE = 86_400_000_000
 
 
 def text(value):
-    """As the server writes it: some queries look at how a text begins."""
+    """In the server's format: some queries match the beginning of a text."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def planned(task, roles, arguments):
-    """What its plan says that each worker gets, and what it is started with."""
+    """The requests and the command of each worker, according to its plan."""
     for role in roles:
         role["resources"] |= {"cpu": str(task["cores"]), "memory": f"{task['gibibytes']}Gi", "gpu": {"count": task["gpus"]}}
     arguments["command"] = {"value": task["command"]}

@@ -1,8 +1,9 @@
-// Clusters to look at: a busy one with all that stands out, one that is idle, one whose Prometheus and whose API are away.
+// Clusters with metrics: a busy one with all kinds of problems, an idle one, one with unreachable Prometheus
+// and API.
 
 import { prometheus, recording } from "./prometheus.mjs";
 
-/** Of a cluster that nobody reaches. */
+/** For an unreachable cluster. */
 export const KUBECONFIG = `apiVersion: v1
 kind: Config
 current-context: a
@@ -24,10 +25,13 @@ const BUSY = [
 ];
 const IDLE = [{ name: "node-01", busy: 0.02, cards: cards(8, {}) }, { name: "node-02", busy: 0.03, cards: cards(8, {}) }];
 
-/** How far behind the one before it a pod's cards are, in seconds: workers of a gang do nearly the same. */
+/** The lag of a pod's GPUs behind the previous pod, in seconds: workers of a gang behave nearly the same. */
 const BEHIND = 90;
 
-/** A node with pods, which hold its first cards, one pod after the other, in the place of somebody whom the server does not know. */
+/**
+ * A node whose first GPUs are allocated to pods, one pod after the other, instead of to an owner unknown to
+ * the server.
+ */
 function withPods(node, pods) {
   const holders = pods.flatMap((pod, at) => Array.from({ length: pod.gpus }, () => ({ pod: pod.name, behind: at * BEHIND })));
   const taken = (card, { pod, behind }) => {
@@ -38,8 +42,9 @@ function withPods(node, pods) {
 }
 
 /**
- * Adds them, as an administrator, with a Prometheus each; what to stop in the end. `pods` are those of the busy cluster's nodes, by
- * the node; `size` is what each node has, and `span` what is recorded, as `recording` takes them.
+ * Adds them as an administrator, with a Prometheus each. Returns what to stop in the end. `pods` are those of
+ * the busy cluster's nodes, by node; `size` is each node's capacity, and `span` the recorded range, as for
+ * `recording`.
  */
 export async function observed(folder, api, { pods = {}, size = {}, span } = {}) {
   const sources = [];

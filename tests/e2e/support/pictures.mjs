@@ -1,4 +1,4 @@
-// Pictures for docs/screenshots: made small, and weighed.
+// Screenshots for docs/screenshots: compressed, with a size limit.
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
@@ -8,7 +8,7 @@ import { root } from "./server.mjs";
 
 export const THEMES = ["light", "dark"];
 
-/** Gives the pictures of a folder a palette; together they may have so many bytes. */
+/** Reduces the images of a folder to a palette; `most` limits their total size in bytes. */
 export function shrink(folder, most) {
   const files = readdirSync(folder).filter((name) => name.endsWith(".png")).map((name) => join(folder, name));
   const tools = execFileSync(join(root, "tools/venv"), [join(root, "tests/e2e/requirements.txt")], { encoding: "utf8" }).trim();

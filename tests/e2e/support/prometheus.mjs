@@ -1,4 +1,5 @@
-// Debian's Prometheus for the pages of clusters, over half an hour of what exporters would have told. It asks nobody.
+// Debian's Prometheus for the pages of clusters, with half an hour of recorded exporter metrics. It scrapes
+// nothing.
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -21,9 +22,10 @@ function freePort() {
 }
 
 /**
- * The lines of nodes with cards, as promtool takes them. A card is `{usage, memory, xid, pod, from, until}`: `usage` a number
- * from 0 to 1 or a function of the moment, and seconds from now, before and after which it is away. A pod of a node is
- * `{name, cores, gibibytes, gpus, busy}`: what it asks for, and the share of its cores that it uses.
+ * The metrics of nodes with GPUs, in promtool's format. A GPU is `{usage, memory, xid, pod, from, until}`:
+ * `usage` is a number from 0 to 1 or a function of the time. `from` and `until` are seconds from now; outside
+ * of that range the GPU is missing. A pod of a node is `{name, cores, gibibytes, gpus, busy}`: its requests
+ * and its CPU utilization.
  */
 export function recording(nodes, { before, after, step } = SPAN) {
   const now = Math.floor(Date.now() / 1000);
@@ -65,7 +67,7 @@ export function recording(nodes, { before, after, step } = SPAN) {
   return `${[...metrics.values()].flat().join("\n")}\n# EOF\n`;
 }
 
-/** What kube-state-metrics and cAdvisor tell of a pod on a node. */
+/** Metrics of kube-state-metrics and cAdvisor for a pod on a node. */
 function recordPod(put, node, { name, cores, gibibytes, gpus, busy }, before) {
   const pod = { namespace: "cubeloom-jobs", pod: name };
   const [container, network] = [{ ...pod, container: "main" }, { ...pod, interface: "eth0" }];
@@ -73,7 +75,7 @@ function recordPod(put, node, { name, cores, gibibytes, gpus, busy }, before) {
     put("kube_pod_container_resource_requests", { ...pod, node, resource }, () => is);
   }
   put("kube_pod_status_phase", { ...pod, phase: "Running" }, () => 1);
-  // A counter that grows by so much a second, now a fifth more, now a fifth less.
+  // A counter with this rate per second, which alternates between a fifth more and a fifth less.
   const counter = (rate) => (at) => rate * (at + before + 60 * (1 - Math.cos(at / 300)));
   put("container_cpu_usage_seconds_total", container, counter(cores * busy));
   put("container_memory_working_set_bytes", container, (at) => Math.round(gibibytes * 2 ** 30 * (0.6 + 0.1 * Math.sin(at / 900))));
@@ -82,7 +84,7 @@ function recordPod(put, node, { name, cores, gibibytes, gpus, busy }, before) {
   put("container_network_transmit_bytes_total", network, counter(busy * 2 ** 30));
 }
 
-/** Starts one over a recording, in a folder below `folder`. */
+/** Starts one with a recording, in a folder below `folder`. */
 export async function prometheus(folder, text) {
   const home = mkdtempSync(join(folder, "prometheus-"));
   const [recorded, data, config] = ["recorded", "data", "prometheus.yml"].map((name) => join(home, name));

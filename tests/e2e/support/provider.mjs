@@ -1,9 +1,9 @@
-// A real OpenID Connect provider on loopback, with one page of its own where a person says who they are.
+// A real OpenID Connect provider on loopback, with its own sign-in page.
 
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
 
-/** People of the provider, by their subject. */
+/** Users of the provider, by subject. */
 const people = () => ({
   "subject-1": { name: "Erin Example", preferred_username: "erin", email: "erin@example.org", email_verified: true },
   "subject-2": { name: "Olaf Other", preferred_username: "ada", email: "ada@example.org", email_verified: true },
@@ -11,7 +11,7 @@ const people = () => ({
   "subject-4": { name: "Carl Connect", preferred_username: "carl.c" },
 });
 
-/** Starts one; `address` is where the server under test will be, e.g. `http://127.0.0.1:40123`. */
+/** Starts one; `address` is the URL of the server under test, e.g. `http://127.0.0.1:40123`. */
 export async function provider(address) {
   const listener = createServer();
   await new Promise((done) => listener.listen(0, "127.0.0.1", done));
@@ -34,7 +34,7 @@ export async function provider(address) {
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_, interaction) => `/who/${interaction.uid}` },
     findAccount: (_, subject) => ({ accountId: subject, claims: () => ({ sub: subject, ...known[subject] }) }),
-    // Whoever signs in agrees to be known.
+    // Signing in implies consent.
     async loadExistingGrant(context) {
       const grant = new context.oidc.provider.Grant({
         clientId: context.oidc.client.clientId,

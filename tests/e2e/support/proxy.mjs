@@ -1,4 +1,4 @@
-// A proxy of the test's own, between a browser and the server, whose connections can be cut.
+// A proxy between a browser and the server, whose connections can be cut.
 
 import { connect, createServer } from "node:net";
 

@@ -1,4 +1,4 @@
-// A real server on a data folder of the test's own, and its command line.
+// A test's own real server and data folder, and its command line.
 
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,11 +18,11 @@ export class Server {
 
   /**
    * @param {Record<string, string>} settings variables of every call
-   * @param {string[]} words what stands behind `serve`
+   * @param {string[]} words arguments after `serve`
    */
   constructor(settings = {}, words = []) {
     this.#words = words;
-    // Workers run under a uid of their own and must be able to enter it.
+    // Workers run under their own uid and must be able to enter it.
     this.folder = mkdtempSync(join(process.env.CUBELOOM_TEST_FOLDER ?? tmpdir(), "e2e-"));
     chmodSync(this.folder, 0o755);
     this.data = join(this.folder, "data");
@@ -36,7 +36,7 @@ export class Server {
       CUBELOOM_LOCAL_CPU: "8",
       CUBELOOM_LOCAL_MEMORY: "4Gi",
       CUBELOOM_LOCAL_GRACE: "1s",
-      // Tests leave files for tasks beside the data folder, which lies there.
+      // Tests leave files for tasks beside the data folder, which is in `/tmp`.
       CUBELOOM_SANDBOX_TMP: "false",
       ...settings,
     };
@@ -48,7 +48,7 @@ export class Server {
     return server;
   }
 
-  /** Starts it; after the first time at the address that it had, so that browsers find it again. */
+  /** Starts the server. Restarts use the first address, so that browsers find it again. */
   async run() {
     const out = openSync(this.log, "a");
     this.#child = spawn(program, ["serve", ...this.#words], { env: this.env, cwd: "/", stdio: ["ignore", out, out] });
@@ -65,12 +65,12 @@ export class Server {
     this.env.CUBELOOM_SERVER_LISTEN = said.listen;
   }
 
-  /** Kills it, as a crash would. */
+  /** Kills the server, as a crash would. */
   async kill() {
     await this.#end("SIGKILL");
   }
 
-  /** Does something while it stands still. */
+  /** Runs `work` while the server process is stopped. */
   async paused(work) {
     this.#child.kill("SIGSTOP");
     try {
@@ -80,7 +80,7 @@ export class Server {
     }
   }
 
-  /** Tells it to end, and takes its folder away. */
+  /** Stops the server, and removes its folder. */
   async stop() {
     await this.#end("SIGTERM");
     rmSync(this.folder, { recursive: true, force: true });
@@ -98,19 +98,19 @@ export class Server {
     return readFileSync(this.log, "utf8");
   }
 
-  /** Calls the program; what it prints. */
+  /** Runs the program. Returns its output. */
   call(words, input = "") {
     const done = spawnSync(program, words, { env: this.env, cwd: "/", input, encoding: "utf8" });
     if (done.status !== 0) throw new Error(`${words.join(" ")}: ${done.status}: ${done.stdout}${done.stderr}`);
     return done.stdout;
   }
 
-  /** Makes an account with PASSWORD. */
+  /** Creates an account with PASSWORD. */
   user(name, ...words) {
     this.call(["user", "add", name, "--password-stdin", ...words], PASSWORD);
   }
 
-  /** Makes a token of somebody's. */
+  /** Creates a token of a user. */
   token(name, scope = "admin") {
     return this.call(["token", "create", "--user", name, "--scope", scope]).match(/clt_\S+/)[0];
   }
@@ -138,7 +138,6 @@ export class Server {
     return join(this.folder, name);
   }
 
-  /** Writes a file into the server's folder. */
   write(name, text) {
     const path = this.path(name);
     writeFileSync(path, text);
@@ -146,7 +145,7 @@ export class Server {
   }
 }
 
-/** Waits until `look` answers something. */
+/** Waits until `look` returns a truthy value. */
 export async function until(what, look, more = () => "", seconds = 60) {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {

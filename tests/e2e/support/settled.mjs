@@ -1,16 +1,19 @@
-// When a page stands still: it has started, no request is open but streams, and no element comes or goes.
+// When a page is settled: it has started, only streams are open, and elements neither appear nor disappear.
 
-/** How long a page may take to stand still, in milliseconds. */
+/** How long a page may take to settle, in milliseconds. */
 const PATIENCE = 30_000;
-/** So many frames without a change are still. The page's own frames: on a busy machine they take longer, as its scripts do. */
+/**
+ * A page is settled after this many frames without a change. These are the page's own frames: a busy machine
+ * slows them like its scripts.
+ */
 const FRAMES = 6;
-/** Requests without an end. */
+/** Requests that never end. */
 const STREAMS = new Set(["eventsource", "websocket"]);
 
-/** The open requests of each page, and how many there have been. */
+/** The open requests of each page, and their total count. */
 const traffic = new WeakMap();
 
-/** Notes the requests of a page from now on; `settled` needs it. */
+/** Tracks the requests of a page from now on, which `settled` needs. */
 export function watch(page) {
   const seen = { open: new Set(), count: 0, idle: () => undefined };
   traffic.set(page, seen);
@@ -27,7 +30,7 @@ export function watch(page) {
   page.on("requestfailed", over);
 }
 
-/** Waits until the page stands still; after a while, says what still moves. */
+/** Waits until the page is settled. On a timeout, reports what still changes. */
 export async function settled(page) {
   const seen = traffic.get(page);
   const deadline = performance.now() + PATIENCE;
@@ -39,7 +42,7 @@ export async function settled(page) {
   }
 }
 
-/** What moves on the page during some frames. */
+/** The changes on the page during some frames. */
 async function moves(page, seen, left) {
   try {
     await page.waitForLoadState("load", { timeout: left });
@@ -50,14 +53,16 @@ async function moves(page, seen, left) {
     const open = [...seen.open].map((request) => request.url());
     return seen.count > before && open.length === 0 ? [...changes, "a request came and went"] : [...changes, ...open];
   } catch (error) {
-    // A page that gives way to another one is asked again.
+    // Checks again if the page navigates meanwhile.
     if (/context was destroyed|navigat/i.test(error.message)) return ["it is loaded again"];
     if (error.name === "TimeoutError") return ["it does not start"];
     throw error;
   }
 }
 
-/** What is pressed before a page has started does nothing. Pages that are written elsewhere have none of our scripts. */
+/**
+ * Waits until the page has started: input before that has no effect. Foreign pages have none of our scripts.
+ */
 function started(page, left) {
   const is = () => document.documentElement.dataset.ready !== undefined || document.querySelector("body[data-page]") === null;
   return page.waitForFunction(is, undefined, { timeout: left });
@@ -75,7 +80,7 @@ function idle(seen, left) {
   });
 }
 
-/** In the page: the elements that come and go, and those that are busy, during so many frames. */
+/** In the page: the elements that appear, disappear or are busy during this many frames. */
 async function changed(frames) {
   await document.fonts.ready;
   const name = (node) => `${node.nodeName.toLowerCase()}.${node.getAttribute("class") ?? ""}`;

@@ -1,4 +1,4 @@
-// A server and a browser for the tests of one file: started before the first of them, ended after the last.
+// A server and a browser for the tests of one file: started before the first, stopped after the last.
 
 import { after, afterEach, before } from "node:test";
 
@@ -9,16 +9,16 @@ class Site {
   /** @type {Server} */
   server;
   browser;
-  /** What the set-up of the file answered. */
+  /** The result of the file's set-up. */
   there;
   #sessions = new Map();
 
-  /** A page; with `as`, of somebody who has signed in. The other options are those of a page. */
+  /** Opens a page, optionally as a signed-in user. The other options are those of a page. */
   async open({ as, ...options } = {}) {
     return open(this.browser, this.server, { state: as && (await this.session(as)), ...options });
   }
 
-  /** The cookies of somebody who has signed in. */
+  /** The cookies of a signed-in user. */
   session(name) {
     if (!this.#sessions.has(name)) this.#sessions.set(name, session(this.browser, this.server, name));
     return this.#sessions.get(name);
@@ -26,19 +26,19 @@ class Site {
 }
 
 /**
- * @param {(server: Server) => unknown} setUp puts into the server what the tests find there
+ * @param {(server: Server) => unknown} setUp creates what the tests need
  * @param {() => Promise<Record<string, string>>} settings variables of the server
  * @param {"shell" | "full"} [browser] the kind of browser
  */
 export function siteFor(setUp = () => undefined, settings = async () => ({}), browser = undefined) {
   const made = new Site();
   before(async () => {
-    // One after the other: what was started is known to what ends it, when the other fails.
+    // In sequence: if one fails, the clean-up knows what was started before.
     made.browser = await launch(browser);
     made.server = await Server.start(await settings());
     made.there = await setUp(made.server);
   });
-  // A page that stays open goes on drawing and asking, at the cost of the tests after it.
+  // An open page keeps rendering and sending requests, which slows the tests after it.
   afterEach(async () => {
     for (const context of made.browser.contexts()) await context.close();
   });

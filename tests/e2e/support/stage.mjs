@@ -1,4 +1,4 @@
-// People, pipelines and runs for the pages to show.
+// Users, pipelines and runs for the pages.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,12 +7,17 @@ import { until } from "./server.mjs";
 
 const file = (name) => readFileSync(new URL(name, import.meta.url), "utf8");
 
-/** Three tasks: one reports rows, one learns slowly and reports values, a picture and outputs, one looks at it. */
+/**
+ * Three tasks: one reports rows; one learns slowly and reports values, an image and outputs; one evaluates
+ * them.
+ */
 export const count = (steps = 8) => file("count.yaml").replace("default: 8", `default: ${steps}`);
 
 const brittle = () => file("brittle.yaml");
 
-/** Runs a task that asks for 1 GiB, one attempt after another, each of which needs so many MiB; the runs. */
+/**
+ * Runs a task that requests 1 GiB, in one attempt per entry of `needs`, which is in MiB. Returns the runs.
+ */
 export async function hungry(api, needs) {
   await api("POST", "/projects/default/pipelines", { document: file("hungry.yaml") });
   const runs = [];
@@ -25,8 +30,8 @@ export async function hungry(api, needs) {
 }
 
 /**
- * Lets the memory of the task of `hungry` run out; what is known of it then. The server is paused meanwhile: one that sees a
- * worker fill its memory gives it more before it runs out.
+ * Lets the task of `hungry` be OOM killed. Returns its resulting state. The server is paused meanwhile:
+ * otherwise it would grow the worker's memory in time.
  */
 export async function starved(server, api) {
   const run = await start(api, { pipeline: "hungry", parameters: { mib: "400", after: "fill" } });
@@ -41,7 +46,7 @@ export async function starved(server, api) {
   return body.roles[0].past;
 }
 
-/** Everything that pages show, in the project `default`. */
+/** All content for the pages, in the project `default`. */
 export async function stage(server) {
   server.user("ada", "--admin");
   server.user("emil", "--project", "default", "--role", "editor");
@@ -53,7 +58,7 @@ export async function stage(server) {
   const { etag } = await api("GET", "/projects/default/pipelines/count");
   const changed = count(4);
   await api("PUT", "/projects/default/pipelines/count", { document: changed, message: "learn for less long" }, { "if-match": etag });
-  // Nobody is there, and the address is refused: the page shows a message that was not taken.
+  // The address is refused: the page shows a failed delivery.
   const rules = { events: ["run_failed", "task_waiting"], pipelines: ["brittle", "count"] };
   await api("POST", "/projects/default/alerts", { name: "On duty", kind: "webhook", address: "http://127.0.0.1:9/in", secret: "s3cret", rules });
   await api("PUT", "/priority-classes/urgent", { priority: 500, preempts: "lower", description: "Retraining of what serves customers" }, { "if-match": '"0"' });
@@ -71,7 +76,7 @@ export async function start(api, body) {
   return (await api("POST", "/projects/default/runs", body)).body.run.id;
 }
 
-/** Waits for the end of a run, so many seconds at most. */
+/** Waits for the end of a run, up to `seconds`. */
 export function ended(api, run, seconds = 60) {
   const state = async () => {
     const { body } = await api("GET", `/runs/${run}`);
@@ -80,7 +85,7 @@ export function ended(api, run, seconds = 60) {
   return until(`the run ${run} to end`, state, undefined, seconds);
 }
 
-/** Every page, by the route that the policy's table has for it. */
+/** Every page, by its route in the policy table. */
 export const PAGES = (there) => [
   { name: "home", route: "/", path: "/" },
   { name: "projects", route: "/projects", path: "/projects" },
@@ -118,7 +123,7 @@ export const PAGES = (there) => [
   { name: "clusters", route: "/clusters", path: "/clusters" },
   { name: "cluster", route: "/clusters/{cluster}", path: "/clusters/local" },
   { name: "cluster-nodes", route: "/clusters/{cluster}/nodes", path: "/clusters/local/nodes" },
-  // The machine of the tests has no cards; monitoring.test.mjs has some.
+  // The test machine has no GPUs; monitoring.test.mjs has some.
   { name: "card", route: "/clusters/{cluster}/gpus/{gpu}", path: "/clusters/local/gpus/GPU-none", missing: true },
   { name: "holders", route: "/holders", path: "/holders" },
   { name: "quotas", route: "/quotas", path: "/quotas" },

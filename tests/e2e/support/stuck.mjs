@@ -3,7 +3,7 @@
 import { until } from "./server.mjs";
 import { start } from "./stage.mjs";
 
-/** Eight steps; the first attempt fails as the disk is full, the second does the steps again and hangs. */
+/** Eight steps; the first attempt fails because the disk is full, the second repeats the steps and hangs. */
 const STEPS = [
   "for step in 1 2 3 4 5 6 7 8; do sleep 0.1;",
   `echo '{\\"progress\\": {\\"step\\": '$step', \\"total\\": 9}}' >> $CUBELOOM_OUTPUTS; sleep 1; done;`,
@@ -22,7 +22,10 @@ tasks:
     arguments: {command: [sh, -c, "${STEPS}"]}
 `;
 
-/** Starts it, and waits until it is seen to hang and what its worker is at is known; its run, which somebody must cancel. */
+/**
+ * Starts it, and waits until the hang is detected and the worker's stack is known. Returns the run, which the
+ * caller must cancel.
+ */
 export async function stuck(api) {
   const run = await start(api, { document: DOCUMENT });
   const looked = async () => {

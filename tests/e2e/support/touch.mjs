@@ -1,10 +1,10 @@
-// Fingers, as a touch screen sends them.
+// Touch gestures.
 
-/** A hand over a page that was opened with `touch`. */
+/** Touch input for a page opened with `touch`. */
 export async function hand(page) {
   const screen = await page.context().newCDPSession(page);
   const send = (type, fingers) => screen.send("Input.dispatchTouchEvent", { type, touchPoints: fingers.map(({ x, y }, id) => ({ x, y, id })) });
-  /** Moves fingers from where they come down to where they are lifted: one point each. */
+  /** Moves fingers from their start points to their end points: one point each. */
   const move = async (from, to, steps = 8) => {
     await send("touchStart", from);
     for (let step = 1; step <= steps; step += 1) {

@@ -1,6 +1,6 @@
 // A gang that writes a log, and a task that leaves files of every kind.
 
-/** Three workers: lines, one that is long, and after the file `gate` is there a last one. */
+/** Three workers: lines, one of them long, and a last line once the file `gate` exists. */
 export const gang = (gate) => `apiVersion: cubeloom/v1
 kind: Pipeline
 name: gang
@@ -47,7 +47,7 @@ for name, content in files.items():
         file.write(json.dumps({"artifact": {"name": name.split(".")[0], "path": name}}) + "\n")
 `;
 
-/** Files that pages preview: a picture, a table, JSON, a page, a text. */
+/** Files with a preview: an image, a table, JSON, a page, a text. */
 export const files = JSON.stringify({
   apiVersion: "cubeloom/v1",
   kind: "Pipeline",

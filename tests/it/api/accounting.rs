@@ -1,4 +1,4 @@
-//! Usage, prices, budgets and statements: what is counted, who sees it, what is refused.
+//! Usage, prices, budgets and statements: amounts, permissions and refusals.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::runs::help::{document, start, task, until};
 use super::support::{Client, Server, Who, client::send};
 use crate::support::wait_for;
 
-/// A run of one task in the project `default`, to its end.
+/// Runs one task in the project `default` to its end.
 fn run_once(editor: &Client, name: &str) -> String {
     let run = start(editor, &document(name, &format!("tasks:\n{}", task("say", "sleep 0.3", ""))));
     until(editor, &run, "succeeded");
@@ -18,7 +18,7 @@ fn month(client: &Client) -> String {
     client.get("/usage").expect(200).json()["to"].as_str().unwrap()[..7].to_owned()
 }
 
-/// A price so high that a moment costs something.
+/// A price so high that even a short run costs something.
 fn dear(admin: &Client) -> Value {
     let price = json!({"cluster": "local", "cpu_hour": "900000", "memory_gib_hour": "1.5", "gpu_hour": ""});
     admin.post("/prices", &price).expect(201).json()
@@ -46,13 +46,13 @@ fn usage_is_told_by_groups_to_whom_it_belongs() {
     let by_user = viewer.get("/usage?by=user").expect(200).json();
     assert_eq!(by_user["groups"][0]["user"], Who::Editor.name());
     assert_eq!(viewer.get("/usage?by=template").expect(200).json()["groups"][0]["template"], "command");
-    // Who is in no project sees nothing, and does not learn whether there is one.
+    // A person without projects sees nothing, and cannot tell whether a project exists.
     assert_eq!(stranger.get("/usage").expect(200).json()["groups"], json!([]));
     stranger.get("/usage?project=default").expect(404).problem("not-found");
     viewer.get("/usage?project=nowhere").expect(404).problem("not-found");
     stranger.get("/projects/default/budget").expect(404);
     stranger.get(&format!("/projects/default/statements/{}", month(&viewer))).expect(404);
-    // A deleted run stays counted.
+    // The usage of a deleted run still counts.
     let runs = editor.get("/projects/default/runs").expect(200).json();
     let run = runs["items"][0]["id"].as_str().unwrap().to_owned();
     editor.delete(&format!("/runs/{run}"), "*").expect(204);
@@ -119,7 +119,7 @@ fn prices_are_the_administrators_and_have_a_history() {
         assert_eq!(problem["problems"][0]["path"], path, "{problem}");
     }
     admin.post("/prices", &json!({"cluster": "local", "colour": 1})).expect(422);
-    // What ran today before there was a price gets its cost when there is one.
+    // Today's earlier usage is priced once there is a price.
     let price = dear(&admin);
     let cost = |client: &Client| {
         client.get("/usage").expect(200).json()["total"]["cost"].as_str().unwrap().to_owned()
@@ -178,7 +178,7 @@ fn a_spent_budget_stops_new_runs_and_says_so() {
     let run = run_once(&editor, "counted");
     assert_eq!(editor.get("/projects/default/budget").expect(200).json()["level"], "within");
     dear(&admin);
-    // Most of it is spent, as far as the mark that was set.
+    // Most of the budget is spent, up to the configured threshold.
     let spent = admin.get("/usage?project=default").expect(200).json()["total"]["cost"].clone();
     let spent: f64 = spent.as_str().unwrap().parse().unwrap();
     let more = json!({"amount": format!("{:.2}", spent * 1.5), "warn_percent": 50, "stop": true});
@@ -194,7 +194,7 @@ fn a_spent_budget_stops_new_runs_and_says_so() {
     let marked = editor.get("page:/projects/default").expect(200).text();
     assert!(marked.contains("data-level=\"stopped\""), "the page shows it");
     assert!(editor.get("page:/projects").expect(200).text().contains("Budget spent: no new runs"));
-    // Nothing new starts: not a run, not the same again, not what failed or was done.
+    // Nothing new starts: no run, no repeated run, no rerun and no resume.
     let text = document("more", &format!("tasks:\n{}", task("say", "true", "")));
     let refused = editor.post("/projects/default/runs", &json!({"document": text})).expect(409);
     let detail = refused.problem("conflict")["detail"].as_str().unwrap().to_owned();
@@ -207,7 +207,7 @@ fn a_spent_budget_stops_new_runs_and_says_so() {
     );
     editor.post(&format!("/runs/{run}/again"), &json!({})).expect(409);
     editor.post(&format!("/runs/{run}/rerun"), &json!({"from": ["say"]})).expect(409);
-    // Nor by a schedule, whose dates say so, or by a hook.
+    // Nor does a schedule, whose dates show the reason, or a hook.
     let text = document("often", &format!("schedule: {{every: 1s}}\ntasks:\n{}", task("say", "true", "")));
     editor.post("/projects/default/pipelines", &json!({"document": text})).expect(201);
     let often = "/projects/default/pipelines/often";
@@ -221,7 +221,7 @@ fn a_spent_budget_stops_new_runs_and_says_so() {
     let hook = editor.post(&format!("{often}/hooks"), &json!({"name": "other"})).expect(201).json();
     let url = hook["url"].as_str().unwrap().split("/api/v1").nth(1).unwrap();
     send(server.as_(Who::Anonymous).request(Method::POST, url).body("")).expect(409).problem("conflict");
-    // With more to spend, or without a stop, it goes on.
+    // With a larger budget, or without a stop, runs start again.
     admin.put(&path, "\"3\"", &json!({"amount": "0.01", "stop": false})).expect(200);
     assert_eq!(editor.get("/projects/default/budget").expect(200).json()["level"], "spent");
     run_once(&editor, "more");
@@ -231,7 +231,7 @@ fn a_spent_budget_stops_new_runs_and_says_so() {
     assert_eq!(statement["budget"]["amount"], "0.01");
     assert_eq!(statement["positions"][0]["price"]["cpu_hour"], "900000.00");
     assert_eq!(statement["total"], editor.get("/usage?project=default").expect(200).json()["total"]);
-    // What was used of memory stands beside it, as it does of cores and cards.
+    // Memory usage is shown besides CPUs and GPUs.
     let told = editor.get(&format!("page:/projects/default/statements/{month}")).expect(200).text();
     assert_eq!(
         told.matches("data-label=\"Memory used\"").count(),

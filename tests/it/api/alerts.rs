@@ -1,4 +1,4 @@
-//! Alerts that reach people: real receivers of HTTP and of mail, the answers that they give, and a server that is killed.
+//! Delivery of alerts: real HTTP and mail receivers, their responses, and a server that is killed.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,15 +15,15 @@ use crate::support::{TestApp, wait_for, wait_within};
 
 const LIST: &str = "/projects/default/alerts";
 
-/// What a receiver heard, the head of a request and its body each.
+/// Received requests: head and body of each.
 pub type Heard = Arc<Mutex<Vec<(String, String)>>>;
 
-/// A receiver of HTTP that answers with this, status line first.
+/// An HTTP receiver that sends this response, status line first.
 pub fn receiver(answer: &'static str) -> (String, Heard) {
     receiver_at(TcpListener::bind("127.0.0.1:0").unwrap(), answer)
 }
 
-/// The same where this one listens.
+/// An HTTP receiver on this listener.
 pub fn receiver_at(listener: TcpListener, answer: &'static str) -> (String, Heard) {
     let url = format!("http://127.0.0.1:{}/in?key=hidden", listener.local_addr().unwrap().port());
     let heard = Heard::default();
@@ -59,7 +59,7 @@ fn request(stream: &TcpStream) -> Option<(String, String)> {
     Some((head, String::from_utf8(body).ok()?))
 }
 
-/// A sink for mail; what it was told after `DATA`.
+/// A mail sink, which keeps the data after `DATA`.
 pub fn sink() -> (u16, Heard) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -103,7 +103,7 @@ fn mail(mut stream: &TcpStream, kept: &Heard) -> std::io::Result<()> {
     }
 }
 
-/// What a mail says, as Python's library reads it.
+/// The content of a mail as parsed by Python's library.
 pub fn said(mail: &str) -> String {
     const READ: &str = "import email, sys\nmail = email.message_from_bytes(sys.stdin.buffer.read())\n\
                         sys.stdout.buffer.write(mail.get_payload(decode=True))";
@@ -129,7 +129,7 @@ pub fn mailing(port: u16) -> Server {
     ])
 }
 
-/// An answer that takes a message.
+/// A response that accepts a message.
 pub const FINE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok";
 
 pub fn server(settings: &[(&str, &str)]) -> Server {
@@ -149,7 +149,7 @@ fn made(owner: &Client, body: &Value) -> String {
     owner.post(LIST, body).expect(201).json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Runs a pipeline of one task, and waits for its end.
+/// Runs a pipeline of one task to its end.
 fn run(owner: &Client, command: &str) -> String {
     let document = format!(
         "apiVersion: cubeloom/v1\nkind: Pipeline\nname: nightly\ntasks:\n- name: train\n  template: command\n  arguments: {{command: [sh, -c, '{command}']}}\n"
@@ -191,7 +191,7 @@ fn a_failure_and_a_recovery_reach_a_program_signed_and_once() {
     let second: Value = serde_json::from_str(&told[1].1).unwrap();
     assert_eq!(second["alerts"][0]["kind"], "run_recovered");
     assert_ne!(first["id"], second["id"]);
-    // As docs/alerts.md has it.
+    // As in docs/alerts.md.
     let header = |name: &str| {
         let line = told[0].0.lines().find_map(|line| line.strip_prefix(&format!("{name}: "))).unwrap();
         line.trim().to_owned()
@@ -220,7 +220,7 @@ fn a_failure_and_a_recovery_reach_a_program_signed_and_once() {
 fn what_a_killed_server_had_to_tell_is_told_by_the_next() {
     let server = server(&[]);
     let owner = server.as_(Who::Owner);
-    // Nobody listens there at first.
+    // At first, no server listens there.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
@@ -261,7 +261,7 @@ fn what_nobody_reports_is_looked_for_and_reaches_a_receiver() {
     let month = admin.get("/usage").expect(200).json()["to"].as_str().unwrap()[..7].to_owned();
     let budget = json!({"amount": "1", "warn_percent": 50});
     admin.put(&format!("/projects/default/budgets/{month}"), "*", &budget).expect(201);
-    // One task holds all that the project may; so the run of a schedule waits, and comes too late.
+    // One task uses the project's whole quota, so the scheduled run is pending and becomes late.
     let tasks = format!("tasks:\n{}", help::task("hold", "sleep 300", "")).replace("cpu: 100m", "cpu: 1");
     let holds = help::start(&owner, &help::document("holds", &tasks));
     help::until_task(&owner, &holds, "hold", "running");
@@ -279,14 +279,14 @@ fn what_nobody_reports_is_looked_for_and_reaches_a_receiver() {
     let why = || help::of_task(&owner, &waits, "say")["wait"]["rule"].clone();
     wait_for("its task to wait for the quota", || why() == "quota");
     owner.post("/projects/default/pipelines/nightly/schedule/pause", &json!({})).expect(200);
-    // It is looked for such things when a server begins, and then twice a minute.
+    // The server checks for these at startup, and then twice a minute.
     server.kill();
     server.run();
     let mark = "SELECT since FROM quota_marks WHERE resource = 'cpu'";
     wait_for("the quota to be seen as nearly used", || server.sql(mark).len() == 1);
     let before = heard.lock().unwrap().len();
     server.kill();
-    // A quarter of an hour goes by.
+    // Simulates a quarter of an hour.
     server.sql("UPDATE quota_marks SET since = since - 900000000");
     server.sql("UPDATE instances SET ready_at = ready_at - 900000000");
     server.run();

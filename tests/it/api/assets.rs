@@ -1,4 +1,4 @@
-//! The scripts, styles and pictures inside the program: all of them come, compressed for whoever asks for that.
+//! The embedded scripts, styles and images: all are served, compressed if the client accepts that.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use super::support::{Server, Who};
 
 const BUILT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../frontend/dist");
 
-/// Smaller ones would hardly become smaller.
+/// Smaller assets gain little from compression.
 const WORTH_IT: usize = 1024;
 
 #[test]
@@ -38,7 +38,7 @@ fn every_file_of_the_front_end_is_in_the_program_and_comes_compressed() {
         assert!(plain.body == built && plain.header("content-encoding").is_empty(), "{file}");
         assert_eq!(plain.header("cache-control"), "public, max-age=31536000, immutable", "{file}");
         let packed = send(nobody.request(Method::GET, &path).header("accept-encoding", "gzip")).expect(200);
-        // Pictures and fonts are compressed as they are.
+        // Images and fonts are already compressed.
         let kind = plain.header("content-type").to_owned();
         let text = kind.starts_with("text/") || kind.contains("javascript") || kind.contains("json");
         assert!(text || kind.starts_with("image/") || kind.starts_with("font/"), "{file} is {kind}");

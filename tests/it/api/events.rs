@@ -1,5 +1,5 @@
-//! Runs that something starts: the end of another pipeline's run, and a file that arrives; each once, also when the server
-//! was killed in between.
+//! Event-triggered runs: after another pipeline's run, and on file arrival. Each starts once, even if the
+//! server is killed in between.
 
 use std::time::{Duration, Instant};
 
@@ -59,7 +59,7 @@ fn the_end_of_a_run_starts_one_of_the_same_date_and_a_circle_is_refused() {
     editor.post(PIPELINES, &document("broken", "", broken)).expect(201);
     create(&editor, "report", "after: {pipeline: broken}");
     create(&editor, "mourn", "after: {pipeline: broken, state: failed}");
-    // They are known once somebody has looked.
+    // The scheduler knows them once they have been read.
     editor.get(&format!("{PIPELINES}/train/schedule")).expect(200);
     editor.get(&format!("{PIPELINES}/mourn/schedule")).expect(200);
 
@@ -81,7 +81,7 @@ fn the_end_of_a_run_starts_one_of_the_same_date_and_a_circle_is_refused() {
     assert_eq!(found["items"][0]["date"], "2026-01-30T00:00:00.000000Z");
     assert!(states(&editor.get(&history("report")).expect(200).json()).is_empty(), "it has not succeeded");
 
-    // Killed, and started again, it starts nothing twice; what ends then is seen.
+    // After a kill and restart, nothing starts twice, and new ends are noticed.
     server.kill();
     server.run();
     let editor = server.as_(Who::Editor);
@@ -89,7 +89,7 @@ fn the_end_of_a_run_starts_one_of_the_same_date_and_a_circle_is_refused() {
     let found = until(&editor, &history("train"), |found| states(found) == ["started", "started"]);
     assert_eq!(found["items"].as_array().unwrap().len(), 2);
 
-    // A circle has no end.
+    // A cycle would never end.
     let etag = editor.get(&format!("{PIPELINES}/clean")).expect(200).etag();
     let back = document("clean", "after: {pipeline: train}", SAYS);
     let refused = editor.put(&format!("{PIPELINES}/clean"), &etag, &back).expect(422).json();
@@ -99,7 +99,7 @@ fn the_end_of_a_run_starts_one_of_the_same_date_and_a_circle_is_refused() {
     let refused = editor.post(PIPELINES, &own).expect(422).json();
     assert_eq!(refused["problems"][0]["path"], "/schedule/after/pipeline", "{refused}");
 
-    // What one may not see is no more told of than what is not there; what is not there yet is only said.
+    // A hidden project is reported like a missing one. A pipeline that does not exist yet is only a warning.
     let alien = editor.post(PIPELINES, &document("alien", "after: {pipeline: x, project: secret}", SAYS));
     let alien = alien.expect(201).json();
     assert!(alien["problems"].as_array().unwrap().iter().any(|one| one["path"] == "/schedule/after/project"));
@@ -107,7 +107,7 @@ fn the_end_of_a_run_starts_one_of_the_same_date_and_a_circle_is_refused() {
         editor.post(PIPELINES, &document("early", "after: {pipeline: tomorrow}", SAYS)).expect(201).json();
     assert!(early["problems"].to_string().contains("has no pipeline `tomorrow` yet"), "{early}");
 
-    // It has no dates of its own, and can be paused.
+    // The schedule has no dates of its own, and can be paused.
     let range = format!("{PIPELINES}/train/schedule/dates?first=2026-01-01&last=2026-01-02");
     assert!(editor.get(&range).expect(409).text().contains("no dates of its own"));
     editor.post(&format!("{PIPELINES}/train/schedule/pause"), &json!({})).expect(200);
@@ -171,14 +171,14 @@ fn a_file_that_arrives_starts_one_run_of_its_date() {
         assert_eq!((&date["trigger"], &date["file"]), (&json!("file"), &json!(path)));
     }
 
-    // A storage that does not answer is asked ever more seldom, and the schedule says so.
+    // An unreachable storage is polled with back-off, and the schedule shows the failures.
     let failed = until(&owner, &schedule("gone"), |found| found["look"]["failures"].as_u64() >= Some(2));
     assert!(failed["look"]["error"].is_string() && failed["look"]["looked_at"].is_null(), "{failed}");
     assert!(failed["look"]["next_at"].as_str() > failed["look"]["tried_at"].as_str());
     let page = owner.get("page:/projects/default/pipelines/gone?tab=schedule").expect(200).text();
     assert!(page.contains("Checking for files failed"), "{page}");
 
-    // The file is still there after a crash, and its date has its run.
+    // The file still exists after a crash, and its date has its run.
     server.kill();
     server.run();
     let owner = server.as_(Who::Owner);
@@ -186,7 +186,7 @@ fn a_file_that_arrives_starts_one_run_of_its_date() {
     until(&owner, &schedule("near"), |found| found["look"]["looked_at"] != before);
     assert_eq!(states(&owner.get(&history("near")).expect(200).json()), ["started"]);
 
-    // What was there before somebody waited for it starts nothing.
+    // Files from before the schedule was created start nothing.
     create(&owner, "second", "file: {path: 'in/y=%Y/_SUCCESS', every: 1s}");
     let found = until(&owner, &history("second"), |found| !states(found).is_empty());
     assert_eq!((states(&found), &found["items"][0]["why"]), (vec!["missed"], &json!("there_before")));

@@ -1,4 +1,4 @@
-//! What would become of a run before it is started, and when one that waits may start.
+//! The forecast of a run before it starts, and the estimated start of a pending run.
 
 use std::fs;
 
@@ -10,15 +10,15 @@ use crate::support::{TestApp, wait_for};
 
 const FORECAST: &str = "/projects/default/forecast";
 
-/// A task that asks for so many cores of the 8 that the server's machine has here.
+/// A task that requests this many of the server's 8 CPUs.
 fn cores(name: &str, cpu: &str, line: &str, rest: &str) -> String {
     task(name, line, rest).replace("cpu: 100m", &format!("cpu: {cpu}"))
 }
 
-/// Goes on until there is a file of that name in the run's folder.
+/// Runs until the run's folder has a file of that name.
 const LASTS: &str = r#"until test -e "$CUBELOOM_RUN_DIR/NAME"; do sleep 0.05; done"#;
 
-/// What is told of each task of a document.
+/// The forecast of each task of a document.
 #[track_caller]
 fn forecast(client: &Client, tasks: &str) -> Value {
     let document = document("tried", &format!("tasks:\n{tasks}"));
@@ -31,7 +31,7 @@ fn of<'f>(forecast: &'f Value, name: &str) -> &'f Value {
     tasks.find(|task| task["task"] == name).unwrap_or_else(|| panic!("no {name} in {forecast}"))
 }
 
-/// A run that holds so many cores until it is cancelled.
+/// A run that has this many CPUs allocated until it is cancelled.
 fn holding(client: &Client, cpu: &str) -> String {
     let run = start(client, &document("holds", &format!("tasks:\n{}", cores("hold", cpu, "sleep 300", ""))));
     until_task(client, &run, "hold", "running");
@@ -58,7 +58,7 @@ fn a_free_cluster_starts_what_comes_first() {
     assert_eq!(viewer.get("/runs").expect(200).json()["items"], json!([]), "nothing is started");
 }
 
-/// As whom jobs run on a Slurm cluster is known here, also while that does not answer.
+/// The account of a person's jobs on a Slurm cluster is known here, even while Slurm is unreachable.
 #[test]
 fn who_has_no_account_on_a_cluster_learns_it_before_there_is_a_run() {
     let mut app = TestApp::new();
@@ -85,14 +85,15 @@ fn who_has_no_account_on_a_cluster_learns_it_before_there_is_a_run() {
     let mut places = places["places"].as_array().unwrap().iter();
     let there = places.find(|place| place["place"] == "hall").unwrap();
     assert_eq!((&there["outlook"], &there["problems"][0]["message"]), (&json!("never"), &json!(message)));
-    // No run is started that would fail with its first task; wherever it is sent there from.
+    // A run whose first task would fail does not start, whether the document or the request names the
+    // cluster.
     let elsewhere = json!({"document": document("tried", &format!("tasks:\n{tasks}")), "place": "hall"});
     for (sent, path) in [(&sent, "/cluster"), (&elsewhere, "/place")] {
         let refused = admin.post("/projects/default/runs", sent).expect(422).json();
         let problem = &refused["problems"][0];
         assert_eq!((&problem["path"], &problem["message"]), (&json!(path), &json!(message)), "{refused}");
     }
-    // What is only looked at is told of each job.
+    // A compile-only request shows it for each job.
     let compiled = admin.post("/projects/default/compile", &sent).expect(200).json();
     assert!(compiled["tasks"][0]["jobs"].to_string().contains("has no account"), "{compiled}");
 
@@ -111,7 +112,7 @@ fn a_full_cluster_names_those_who_hold_it_to_those_who_see_them() {
     let tried = [small.as_str(), &large].concat();
     let found = forecast(&editor, &tried);
     assert_eq!(of(&found, "small")["outlook"], "starts");
-    // Behind the large one it would take what that is short of, and nobody knows for how long.
+    // Behind the large task it would delay that one, for an unknown time.
     let found_behind = forecast(&editor, &[large, small].concat());
     let small = of(&found_behind, "small");
     assert_eq!((&small["outlook"], &small["rule"]), (&json!("waits"), &json!("behind")), "{small}");
@@ -133,7 +134,7 @@ fn a_full_cluster_names_those_who_hold_it_to_those_who_see_them() {
         "nobody knows how long it takes"
     );
 
-    // Who is in another project learns that it is held, and not by whom.
+    // A member of another project learns that the resources are in use, but not by which run.
     let admin = server.as_(Who::Administrator);
     admin.post("/projects", &json!({"name": "other"})).expect(201);
     let stranger = server.as_(Who::Stranger);
@@ -147,7 +148,7 @@ fn a_full_cluster_names_those_who_hold_it_to_those_who_see_them() {
         (&json!("waits"), &json!([]), &json!(1))
     );
     assert!(!found.to_string().contains(&run), "{found}");
-    // It starts when the one that was named has ended.
+    // It starts when the named run has ended.
     cancel(&editor, &run);
     wait_for("the room to be free", || of(&forecast(&editor, &tried), "large")["outlook"] == "starts");
 }
@@ -240,7 +241,7 @@ fn quotas_and_what_one_person_may_hold_say_whose_they_are() {
     let (outlook, rule, capped) = one(&editor, "2");
     assert_eq!((outlook.as_str(), rule.as_str()), ("waits", "persons_cap"), "{capped}");
     assert_eq!(one(&editor, "1").0, "starts");
-    // Another person has a cap of their own, until the project's limit is reached.
+    // Another person has their own limit, within the project's limit.
     let owner = server.as_(Who::Owner);
     assert_eq!(one(&owner, "2").0, "starts");
     let theirs = holding(&owner, "2");
@@ -275,7 +276,7 @@ fn history_says_how_long_it_takes_and_when_what_waits_may_start() {
         "{fit}"
     );
 
-    // The same of a run that waits: in the API, and in the words of its page.
+    // The same for a pending run: in the API, and as text on its page.
     let waits =
         id(&editor.post("/projects/default/runs", &json!({"document": document})).expect(201).json()["run"]);
     wait_for("an estimate", || of_task(&editor, &waits, "fit")["wait"]["start"]["p90"].is_string());
@@ -287,7 +288,7 @@ fn history_says_how_long_it_takes_and_when_what_waits_may_start() {
     until(&editor, &waits, "succeeded");
 }
 
-/// What is told of a task of a run that waits, once it is known why.
+/// The pending state of a task, once the reason is known.
 #[track_caller]
 fn waiting(client: &Client, run: &str, name: &str) -> Value {
     let wait = || client.get(&format!("/runs/{run}/tasks/{name}")).expect(200).json()["wait"].clone();
@@ -323,7 +324,7 @@ fn a_task_that_waits_says_by_which_rule_for_how_much_and_whom_to_those_who_may_k
     );
     assert_eq!((&why["holders"], &why["hidden_holders"]), (&json!([]), &json!(1)));
     assert!(!wait.to_string().contains(&holder), "{wait}");
-    // An administrator sees whose it is.
+    // An administrator sees the owner.
     let seen = &waiting(&admin, &hidden, "secret-work")["why"];
     assert_eq!(
         (&seen["holders"][0]["run"], &seen["holders"][0]["task"]),
@@ -331,7 +332,7 @@ fn a_task_that_waits_says_by_which_rule_for_how_much_and_whom_to_those_who_may_k
         "{seen}"
     );
 
-    // Who waits behind it is told so, and neither its name nor its run.
+    // A task queued behind sees the position, but neither the name nor the run of the task ahead.
     let behind = run_of(&editor, "default", "behind", "7");
     let told = waiting(&editor, &behind, "behind");
     assert_eq!(told["why"]["ahead"], 1, "{told}");
@@ -341,7 +342,7 @@ fn a_task_that_waits_says_by_which_rule_for_how_much_and_whom_to_those_who_may_k
     }
     let pages = admin.get(&format!("page:/runs/{hidden}/tasks/secret-work")).expect(200).text();
     assert!(pages.contains(&format!("/runs/{holder}/tasks/hold")), "{pages}");
-    // The one that was named ends, and it starts.
+    // The task starts when the named one ends.
     cancel(&editor, &behind);
     cancel(&editor, &holder);
     until(&stranger, &hidden, "succeeded");
@@ -363,7 +364,7 @@ fn what_a_project_is_guaranteed_and_has_borrowed_is_told_to_who_waits() {
     for (name, amount) in expected {
         assert_eq!(short()[name], amount, "{name}: {}", short());
     }
-    // The same of a run that waits, and on its page.
+    // The same for a pending run, and on its page.
     let waits = start(&editor, &document("waits", &format!("tasks:\n{}", cores("tried", "4", "true", ""))));
     let why = waiting(&editor, &waits, "tried")["why"].clone();
     let told = &why["shortages"][0];
@@ -402,7 +403,7 @@ fn every_instance_of_a_long_queue_says_why_it_waits() {
     let all = instances();
     assert_eq!(all.iter().filter(|one| answered(one)).count(), COUNT, "{:#}", all[COUNT / 2]);
     let last = &all[COUNT - 1]["wait"];
-    // It stands behind all the others, whose end it needs, too.
+    // All others are ahead of it, and it needs their end, too.
     assert!(last["why"]["ahead"].as_u64() >= Some(COUNT as u64 - 1), "{last}");
     assert_eq!(last["why"]["holders"], json!([]), "{last}");
     cancel(&editor, &run);
@@ -441,7 +442,7 @@ fn what_waits_for_the_parallelism_of_its_task_says_who_holds_it_and_how_many_are
         last["message"],
         "the task's parallelism is 1: 1 of its instances is under way, and 3 wait before it"
     );
-    // The first in the line is told whose end is its turn.
+    // The head of the line names the instance it waits for.
     let holder = &why["holders"][0];
     assert_eq!(
         (&holder["task"], &holder["instance"], &holder["amounts"]["cpu"]),
@@ -449,12 +450,12 @@ fn what_waits_for_the_parallelism_of_its_task_says_who_holds_it_and_how_many_are
         "{why}"
     );
     assert_eq!(last["why"]["holders"], json!([]), "{last}");
-    // Three have run before, so that it is known when it may be the turn of each.
+    // Three have run before, so each has an estimated start.
     let p50 = |wait: &Value| wait["start"]["p50"].as_str().map(str::to_owned);
     assert!(p50(next).is_some() && p50(next) < p50(last), "{all}");
     let page = editor.get(&format!("page:/runs/{run}/tasks/each?instance=1")).expect(200).text();
     assert!(page.contains("Next when one of these ends") && page.contains("each #0"), "{page}");
-    // It ends, and it is the turn of the next.
+    // When it ends, the next one starts.
     fs::write(shared.join(&run).join("a"), "").unwrap();
     wait_for("the next to run", || instances()[1]["state"] == "running");
     assert_eq!(instances()[0]["state"], "succeeded");
@@ -487,7 +488,7 @@ fn what_waits_for_the_parallelism_of_its_pipeline_stands_in_one_line_of_all_task
         (&json!([]), None),
         "nothing has run before: {late}"
     );
-    // The holder that is named ends, and it is the turn of the first.
+    // When the named instance ends, the first one starts.
     fs::write(shared.join(&run).join("go"), "").unwrap();
     until(&editor, &run, "succeeded");
 }

@@ -1,4 +1,4 @@
-//! What a server has to bear that no other test asks of it.
+//! Abusive clients that no other test covers.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use super::support::client::send;
 use super::support::{Server, Who};
 use crate::support::wait_for;
 
-/// The lists of the OpenAPI document whose pages have 200 items at most, and whether each has more than one page.
+/// The lists of the OpenAPI document that have at most 200 items a page, and whether each has several pages.
 fn lists() -> Vec<(String, bool)> {
     let document: Value = serde_json::from_str(&cubeloom_web::api::document::text()).unwrap();
     let of_path = |(path, item): (&String, &Value)| {
@@ -29,7 +29,7 @@ fn lists() -> Vec<(String, bool)> {
 fn a_page_of_ten_thousand_items_is_refused_and_the_field_is_named() {
     let server = Server::start();
     let ada = server.as_(Who::Administrator);
-    // Whose tokens are listed.
+    // Creates the tokens to list.
     server.as_(Who::Viewer);
     let text = document("walk", &format!("tasks:\n{}", task("only", "true", "")));
     ada.post("/projects/default/pipelines", &json!({"document": text})).expect(201);
@@ -93,7 +93,7 @@ fn a_body_that_cannot_be_read_is_told_so() {
     let answer = post(deep.into_bytes());
     let refused = answer.expect(400).problem("malformed");
     assert!(refused["detail"].as_str().unwrap().contains("more than 64 deep"), "{refused}");
-    // And it goes on.
+    // The server goes on.
     editor.get("/health").expect(200);
 }
 
@@ -131,12 +131,12 @@ fn who_reads_slowly_keeps_nobody_waiting() {
                 "GET /api/v1{path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\r\n"
             )
             .unwrap();
-            // They read the beginning, and then nothing.
+            // These clients read the beginning, and then nothing.
             stream.read_exact(&mut [0; 16]).unwrap();
             stream
         })
         .collect();
-    // Who reads gets all of it meanwhile: what would pile up for the others has done so.
+    // A reading client gets everything meanwhile, so the data for the others has piled up.
     let logs = Events::open(&viewer, &path, None);
     logs.find(|event| event.data.to_string().contains("400000"));
     let grown = resident(server.pid()).saturating_sub(before);

@@ -1,4 +1,4 @@
-//! People: sign-in, sessions, tokens, links, what is audited; and the walls around all of it.
+//! Identity: sign-in, sessions, tokens, links and the audit log, and the access control around them.
 
 mod audit;
 mod audit_export;

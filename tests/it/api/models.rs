@@ -1,4 +1,4 @@
-//! The registry of models: what tasks report becomes versions, which people call by aliases and pipelines use.
+//! The model registry: tasks report versions, people assign aliases, and pipelines use them.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::cluster::product::uploaded;
 
 const LIST: &str = "/projects/default/models";
 
-/// A template that takes a model, and says which file it got.
+/// A template that takes a model and prints the file that it got.
 const TAKES: &str = r#"{apiVersion: cubeloom/v1, kind: TaskTemplate, name: takes, version: 1.0.0, group: basics,
 label: {en: Takes, zh: 取}, help: {en: Takes a model., zh: 取模型。}, framework: single,
 parameters: {type: object, additionalProperties: false, required: [model],
@@ -17,18 +17,18 @@ parameters: {type: object, additionalProperties: false, required: [model],
 roles: [{name: worker, replicas: 1, resources: {cpu: 100m, memory: 64Mi}}],
 command: [sh, -c, 'echo "{\"output\": {\"got\": \"$0\"}}" >> "$CUBELOOM_OUTPUTS"', "{{ args.model }}"]}"#;
 
-/// A pipeline of which a task reports a model.
+/// A pipeline with a task that reports a model.
 fn making(model: &Value) -> String {
     let line = format!("echo '{}' >> $CUBELOOM_OUTPUTS", json!({"model": model}));
     document("make", &format!("tasks:\n{}", task("fit", &line, "")))
 }
 
-/// Registers a version in a project, and gives the run that did.
+/// Registers a version in a project. Returns the run that did.
 pub fn register(client: &Client, project: &str, model: &Value) -> String {
     done(client, project, &json!({"document": making(model)}))
 }
 
-/// Starts a run, which succeeds.
+/// Starts a run and waits until it has succeeded.
 fn done(client: &Client, project: &str, body: &Value) -> String {
     let run = id(&client.post(&format!("/projects/{project}/runs"), body).expect(201).json()["run"]);
     until(client, &run, "succeeded");

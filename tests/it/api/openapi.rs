@@ -1,4 +1,4 @@
-//! The OpenAPI document: what the program says, what docs/openapi.json says, and whether each endpoint is documented.
+//! The OpenAPI document: the program's output, docs/openapi.json, and whether each endpoint is documented.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -65,7 +65,7 @@ fn every_endpoint_says_what_it_does_and_how_it_refuses() {
             miss("no operation id of its own");
         }
         let answers = said["responses"].as_object().unwrap();
-        // A WebSocket's answer is that the connection is one from now on.
+        // Status 101 is the success of a WebSocket upgrade.
         let fine = |status: &str| status == "101" || status.starts_with(['2', '3']);
         if !answers.keys().any(|status| fine(status)) {
             miss("no answer for success");

@@ -1,4 +1,4 @@
-//! What the server tells of itself: metrics, whether it is ready, spans; and what is made of these in `deploy/`.
+//! Operations: metrics, readiness and spans, and the rules and dashboards in `deploy/` that use them.
 
 mod boards;
 mod collector;
@@ -28,7 +28,7 @@ fn metrics_are_read_by_prometheus_with_an_administrators_token_only() {
     server.as_(Who::Anonymous).get("page:/metrics").expect(401);
     server.as_(Who::Owner).get("page:/metrics").expect(403);
     let token = server.as_(Who::Reader).token().expect("a token").to_owned();
-    // A parser that is not ours: it takes nothing that is not OpenMetrics.
+    // An independent, strict OpenMetrics parser.
     let prometheus = Prometheus::of(&server.url(), &token);
     let target = prometheus.wait_for_target();
     assert_eq!(target["lastError"], "", "{target}");
@@ -81,7 +81,7 @@ fn spans_of_requests_passes_and_submissions_reach_a_collector() {
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let asked = server.as_(Who::Viewer).request(reqwest::Method::GET, &format!("/runs/{run}"));
     assert_eq!(asked.header("traceparent", parent).send().expect("an answer").status(), 200);
-    // What is left is sent when the server ends.
+    // The remaining spans are sent at shutdown.
     server.stop();
     let spans = collector.spans();
     let named = |name: &str| spans.iter().filter(|span| span.name == name).collect::<Vec<_>>();
@@ -108,7 +108,7 @@ fn a_collector_that_does_not_answer_holds_nobody_up() {
     app.set("CUBELOOM_TELEMETRY_OTLP_ENDPOINT", format!("http://{address}"));
     let server = Server::start_in(app);
     run_one(&server);
-    // The collector keeps the connection, and never answers: a server that waited for it would be killed at last.
+    // The collector never responds: a server that waited for it would be killed in the end.
     server.stop();
     drop(silent);
 }

@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use super::support::{Answer, Client, Server, Who};
 
-/// Where the pipelines of the tests' project are.
+/// The API path of the test project's pipelines.
 const PIPELINES: &str = "/projects/default/pipelines";
 
-/// A document of two tasks that run.
+/// A document of two runnable tasks.
 fn document(name: &str, greeting: &str) -> String {
     format!(
         "# kept byte for byte: é\r\napiVersion: cubeloom/v1\nkind: Pipeline\nname: {name}\ndescription: Says {greeting}.\n\

@@ -1,4 +1,4 @@
-//! Places compared before a run, and one chosen for it.
+//! Comparing target clusters before a run, and choosing one for it.
 
 use cubeloom_web::time::Time;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ fn every_place_of_the_project_is_compared_and_nothing_is_started() {
         (&away["is_usual"], &away["outlook"], &away["problems"]),
         (&json!(false), &json!("unknown"), &json!([]))
     );
-    // What the project is not bound to is no choice.
+    // The choices exclude clusters that the project may not use.
     bind(&server, &json!({"allowed": ["far/cards", "local"], "usual": "far/cards"}));
     let found = compare(&viewer, &text);
     assert_eq!(
@@ -80,12 +80,12 @@ fn a_place_where_it_cannot_run_says_why_with_the_field() {
     let problem = &local["problems"][0];
     assert_eq!((&local["outlook"], &problem["code"]), (&json!("never"), &json!("never_fits")), "{local}");
     assert!(problem["path"].as_str().unwrap().starts_with("/tasks/0/resources"), "{problem}");
-    // A task's own node group is kept, and is nowhere else.
+    // A task's own node group is kept, and exists nowhere else.
     let own = task("say", "true", "    placement: {node_group: cards}\n");
     let found = compare(&editor, &document("goes", &format!("cluster: far\ntasks:\n{own}")));
     let local = of(&found, "local");
     assert_eq!(local["problems"][0]["path"], "/tasks/0/placement/node_group", "{local}");
-    // What is wrong everywhere is told once.
+    // A problem of every cluster is reported once.
     let wrong = compare(
         &editor,
         "apiVersion: cubeloom/v1\nkind: Pipeline\nname: goes\ntasks: [{name: a, template: nothing}]\n",
@@ -113,14 +113,14 @@ fn history_and_prices_say_how_long_it_takes_and_what_it_costs() {
     assert!(local["takes"]["p90_seconds"].as_f64().unwrap() >= took, "{local}");
     assert!(local["done"]["p50"].as_str() > local["start"]["p50"].as_str(), "{local}");
     assert_eq!((local.get("cost"), &local["elsewhere"]), (None, &json!([])), "nothing has a price");
-    // A core costs 36,000 an hour: 10 a second, and each task has a tenth of one.
+    // A CPU costs 36,000 per hour, that is 10 per second. Each task has a tenth of a CPU.
     admin.post("/prices", &json!({"cluster": "local", "cpu_hour": "36000"})).expect(201);
     let found = compare(&editor, &two("true"));
     let local = of(&found, "local");
     let cost: f64 = local["cost"].as_str().unwrap().parse().unwrap();
     let longest = local["takes"]["p90_seconds"].as_f64().unwrap();
     assert!((0.8..=longest * 1.1).contains(&cost), "both tasks, each once: {cost}, {local}");
-    // What a person does takes nobody knows how long: neither does the whole, and the cost is of the others.
+    // A manual task has no run time, so the total has none. The cost covers the other tasks.
     let more = two("true") + "  - {name: ask, template: approval, arguments: {message: 'Go on?'}}\n";
     let found = compare(&editor, &more);
     let local = of(&found, "local");
@@ -133,7 +133,7 @@ fn a_place_where_it_waits_says_how_long_by_the_history_of_those_who_hold_it() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
     let text = |line: &str| {
-        // However long it has run by then, it is known when it has ended.
+        // Its timeout bounds the end, however long it has run by then.
         let work = task("work", line, "    timeout: 20m\n");
         document("goes", &format!("tasks:\n{work}")).replace("cpu: 100m", "cpu: 7")
     };
@@ -153,7 +153,7 @@ fn a_place_where_it_waits_says_how_long_by_the_history_of_those_who_hold_it() {
     let now: Time = found["at"].as_str().unwrap().parse().unwrap();
     assert!(moment("start", "p50") > now.0.0, "it is expected later than now: {local}");
     assert!(moment("start", "p90") >= moment("start", "p50"), "{local}");
-    // It is done when it has started, and has taken its time.
+    // Its end is its start plus its run time.
     assert!(moment("done", "p50") > moment("start", "p50"), "{local}");
     editor.post(&format!("/runs/{holds}/cancel"), &json!({})).expect(202);
     until(&editor, &holds, "cancelled");
@@ -164,7 +164,7 @@ fn what_names_no_place_goes_to_the_projects() {
     let server = Server::start();
     far(&server);
     let editor = server.as_(Who::Editor);
-    // Where runs of documents go: the cluster, and the node group of their only task.
+    // The target of a document's run: the cluster, and the node group of its only task.
     let gone = |more: &str, own: &str| {
         let run = start(&editor, &document("goes", &format!("{more}tasks:\n{}", task("say", "true", own))));
         let plan = editor.get(&format!("/runs/{run}/plan")).expect(200).json();
@@ -179,12 +179,12 @@ fn what_names_no_place_goes_to_the_projects() {
         assert_eq!((found.0.as_str(), found.1.as_str()), (cluster, node_group));
     };
     is_at(gone("", ""), "local", "");
-    // The first that the project is bound to, where it has none that is usual.
+    // Without a default, the first allowed cluster.
     bind(&server, &json!({"allowed": ["far/cards"]}));
     is_at(gone("", ""), "far", "cards");
     bind(&server, &json!({"allowed": ["local", "far", "far/cards"], "usual": "far/cards"}));
     is_at(gone("", ""), "far", "cards");
-    // What names a cluster goes there, to the place that the project has on it.
+    // A document that names a cluster runs there, in the project's node group on it.
     is_at(gone("cluster: local\n", ""), "local", "");
     is_at(gone("cluster: far\n", ""), "far", "cards");
     bind(&server, &json!({"allowed": ["local", "far", "far/cards"], "usual": "local"}));
@@ -219,7 +219,7 @@ fn a_run_goes_to_the_place_that_is_chosen_for_it_alone() {
     bind(&server, &json!({"allowed": ["far/cards"]}));
     let outside = mistake(&post("local").expect(422));
     assert!(outside.0 == "/place" && outside.1.contains("not bound to `local`"), "{outside:?}");
-    // By itself it would go to the project's place.
+    // By default it would go to the project's target.
     bind(&server, &json!({"allowed": ["local", "far/cards"], "usual": "far/cards"}));
     let run = post("local").expect(201).json()["run"]["id"].as_str().unwrap().to_owned();
     until(&editor, &run, "succeeded");
@@ -227,7 +227,7 @@ fn a_run_goes_to_the_place_that_is_chosen_for_it_alone() {
     assert_eq!(plan["cluster"], "local", "{plan}");
     let audited = admin.get("/audit?action=run.start&limit=1").expect(200).json();
     assert_eq!(audited["items"][0]["after"]["place"], "local", "{audited}");
-    // What is done again is done there again.
+    // A repeated run uses the same target.
     let again = editor.post(&format!("/runs/{run}/again"), &json!({})).expect(201).json();
     let again = again["run"]["id"].as_str().unwrap();
     until(&editor, again, "succeeded");

@@ -1,4 +1,4 @@
-//! Every route of the policy's table, as every kind of person; and no route that is not in it.
+//! Every route of the policy table, for every kind of person, and no route outside the table.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,24 +13,24 @@ use super::support::client::send;
 use super::support::{Client, PROJECT, Server, Who};
 use crate::support::TestApp;
 
-/// What the table lets somebody expect.
+/// The expected outcome by the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// The handler is reached.
+    /// The request reaches the handler.
     Allowed,
-    /// They are to sign in.
+    /// The person must sign in.
     NotSignedIn,
-    /// They may know of it and not do it.
+    /// The person may know that it exists, but not do this.
     Forbidden,
-    /// They may not even know of it.
+    /// The person may not even know that it exists.
     Hidden,
 }
 
-/// Routes that show what is a person's alone: a token for one project says nothing of its person.
+/// Routes for a person's own resources, which a token for one project cannot access.
 const OF_THE_PERSON: [&str; 5] =
     ["/api/v1/me/secrets", "/api/v1/me/secrets/{secret}", "/api/v1/me/sessions", "/api/v1/tokens", "/me"];
 
-/// What somebody's token is for.
+/// The scope of a person's token.
 fn scope_of(who: Who) -> Scope {
     match who {
         Who::Reader => Scope::Read,
@@ -40,7 +40,8 @@ fn scope_of(who: Who) -> Scope {
     }
 }
 
-/// Read from the table alone, and from what docs/API-DESIGN.md says of roles and tokens; the guard has no part in it.
+/// Computed only from the table and from what docs/API-DESIGN.md says of roles and tokens, independently of
+/// the guard.
 fn expected(rule: &Rule, who: Who) -> Verdict {
     let administers =
         matches!(who, Who::Administrator | Who::Reader | Who::Runner | Who::Writer | Who::Bound);
@@ -86,11 +87,12 @@ fn each_scope_lets_something_through_that_the_one_below_does_not() {
 #[test]
 fn every_route_does_what_the_table_says_for_everybody() {
     let mut app = TestApp::new();
-    // These requests come faster than the limit for one caller.
+    // These requests exceed the rate limit of one caller.
     app.set("CUBELOOM_SERVER_RATE", "0");
     let server = Server::start_in(app);
     let walk = Walk::new(&server);
-    // First all that is refused, then what is allowed, with deletions last: they take away what others look at.
+    // First all refused requests, then the allowed ones, with deletions last: they remove what other requests
+    // read.
     let mut rows: Vec<(&Rule, Who)> =
         POLICY.iter().flat_map(|rule| Who::ALL.map(|who| (rule, who))).collect();
     rows.sort_by_key(|(rule, who)| (expected(rule, *who) == Verdict::Allowed, rule.method == "DELETE"));
@@ -115,13 +117,13 @@ impl<'a> Walk<'a> {
         Self { server, pipeline: server.pipeline("walk", task) }
     }
 
-    /// A run of the project that has ended.
+    /// An ended run of the project.
     fn run(&self) -> String {
         let report = self.server.json(0, &["run", &self.pipeline]);
         report["run"]["id"].as_str().expect("a run").to_owned()
     }
 
-    /// What went wrong, if something did.
+    /// The mismatch, if any.
     fn look(&self, rule: &Rule, who: Who) -> Option<String> {
         let verdict = expected(rule, who);
         let run = if rule.route.contains("{run}") { self.latest_or_new() } else { String::new() };
@@ -149,8 +151,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Sends a request that handlers refuse for its form, so that what is allowed changes as little as possible. Answers
-/// the status, and the problem document when there is one; streams are left after their head.
+/// Sends a request with a body that handlers reject, so that allowed requests change little. Returns the
+/// status, and the problem document if there is one. Streams are closed after the response head.
 fn ask(client: &Client, rule: &Rule, run: &str) -> (u16, Value) {
     let method: Method = rule.method.parse().expect("a method");
     let path = match rule.route.strip_prefix("/api/v1") {
@@ -168,7 +170,7 @@ fn ask(client: &Client, rule: &Rule, run: &str) -> (u16, Value) {
     (status, if problem { answer.json().unwrap_or_default() } else { Value::Null })
 }
 
-/// The row of a request, by its method and path; of several that fit, the one with the fewest parameters.
+/// The table row of a request, by method and path. If several match, the one with the fewest parameters.
 pub(super) fn rule_of(method: &str, path: &str) -> Option<&'static Rule> {
     let fits = |route: &str| {
         let (route, path): (Vec<&str>, Vec<&str>) = (route.split('/').collect(), path.split('/').collect());
@@ -180,7 +182,7 @@ pub(super) fn rule_of(method: &str, path: &str) -> Option<&'static Rule> {
     rows.min_by_key(|rule| rule.route.matches('{').count())
 }
 
-/// The route with something in the place of each parameter.
+/// The route with its parameters filled in.
 pub(super) fn filled(route: &str, run: &str) -> String {
     let parts = route.split('/').map(|part| match part.trim_matches(['{', '}']) {
         name if name == part => part,
@@ -255,7 +257,7 @@ fn routes_in(folder: &Path) -> BTreeSet<(String, String)> {
     found
 }
 
-/// The routes of the text after `.route(`.
+/// The methods and paths in the text after `.route(`.
 fn routes_of_call(text: &str) -> Vec<(String, String)> {
     let Some(text) = text.trim_start().strip_prefix('"') else { return Vec::new() };
     let Some((path, rest)) = text.split_once('"') else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The Python client, by its own tests, against a server; and its types.
+//! The Python client: its own tests against a server, and its types.
 
 use std::fs;
 use std::process::Command;
@@ -37,7 +37,7 @@ fn it_is_installed_as_its_readme_says_and_the_example_there_runs() {
         command.current_dir(server.path("")).env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
         command
     };
-    // Building leaves folders beside the sources: those of a copy.
+    // Building leaves folders beside the sources, so it uses a copy.
     let copy = server.path("cubeloom-python");
     said_well(Command::new("cp").arg("-r").arg(FOLDER).arg(&copy));
     said_well(python().args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).arg(&copy));
@@ -49,7 +49,7 @@ fn it_is_installed_as_its_readme_says_and_the_example_there_runs() {
     let said = said_well(&mut run);
     assert_eq!(said, "word 1\nword 2\nword 3\nword 4\n{'words': 4}\n");
     assert_eq!(fs::read_to_string(server.path("words.txt")).unwrap(), "1\n2\n3\n4\n");
-    // Editors and type checkers are told that it has types.
+    // The package is marked as typed for editors and type checkers.
     let typed =
         "import cubeloom, pathlib; print((pathlib.Path(cubeloom.__file__).parent / 'py.typed').exists())";
     assert_eq!(said_well(python().args(["-c", typed])), "True\n");

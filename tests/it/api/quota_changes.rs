@@ -1,4 +1,4 @@
-//! Several edits of quotas at once, what they would do by the desk itself, and what the history says of them.
+//! Several quota edits at once, their impact as the scheduler computes it, and their history.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::api::runs::help::{document, of_task, start, task, until, until_task};
 use crate::api::support::{Answer, Client, Server, Who};
 use crate::support::wait_for;
 
-/// An edit of a project: what it is guaranteed of the 8 cores of the server's machine, and the revision that was seen.
+/// An edit of a project's guarantee, out of the server's 8 CPUs, with the revision that was read.
 fn edit(name: &str, cpu: u32, revision: u64) -> Value {
     let quotas = json!({"local": {"guarantee": {"cpu": cpu}}});
     json!({"kind": "project", "name": name, "quotas": quotas, "revision": revision})
@@ -21,7 +21,7 @@ fn guaranteed(client: &Client, project: &str) -> Value {
     said["quotas"]["local"]["guarantee"]["cpu"].clone()
 }
 
-/// The projects `default`, with all cores, and `other`, with none.
+/// The projects `default`, with all CPUs, and `other`, with none.
 fn two_projects(server: &Server) -> Client {
     let ada = server.as_(Who::Administrator);
     ada.post("/projects", &json!({"name": "other"})).expect(201);
@@ -46,7 +46,7 @@ fn a_guarantee_is_moved_by_one_change_and_the_history_says_so_once() {
     let cpu = |side: &str, queue: &str| moved[side][queue]["quotas"]["local"]["guarantee"]["cpu"].clone();
     assert_eq!((cpu("before", "project/other"), cpu("after", "project/other")), (json!("0"), json!("3")));
     assert_eq!((cpu("before", "project/default"), cpu("after", "project/default")), (json!("8"), json!("5")));
-    // Its members see their own part of it, and nothing of the other.
+    // Members see their own part of it, and nothing of the other project.
     let own = server.as_(Who::Viewer).get("/projects/default/quota/history").expect(200);
     assert!(!own.text().contains("other"), "{}", own.text());
     let own = own.json();
@@ -67,10 +67,10 @@ fn bad_moves_keep_their_answers_and_change_nothing() {
         (text("path"), text("code"))
     };
     let found = |path: &str, code: &str| (path.to_owned(), code.to_owned());
-    // More than there is.
+    // More than the capacity.
     let over = refused(&[edit("default", 6, 1), edit("other", 3, 1)]);
     assert_eq!(over, found("/edits/0/quotas/local/guarantee/cpu", "never_fits"));
-    // A circle, which neither edit makes alone.
+    // A cycle, which neither edit creates alone.
     let group =
         |name: &str, parent: &str| json!({"kind": "group", "name": name, "parent": parent, "revision": 0});
     assert_eq!(refused(&[group("a", "b"), group("b", "a")]), found("/edits/0/parent", "cycle"));
@@ -79,12 +79,12 @@ fn bad_moves_keep_their_answers_and_change_nothing() {
     assert_eq!(refused(&[edit("other", 0, 1), edit("other", 0, 1)]), found("/edits/1/name", "invalid_value"));
     assert_eq!(refused(&[]).0, "/edits");
     change(&ada, &[edit("default", 6, 1), edit("nobody", 2, 0)]).expect(404);
-    // Somebody was faster with one of them.
+    // Another person has changed one of them in the meantime.
     let stale = change(&ada, &[edit("default", 5, 1), edit("other", 3, 0)]).expect(412).problem("stale");
     assert!(stale["detail"].as_str().unwrap().contains("other"), "{stale}");
     server.as_(Who::Owner).post("/quotas/changes", &json!({"edits": [edit("default", 5, 1)]})).expect(403);
     assert_eq!((ada.get("/quotas").expect(200).json(), history()), before);
-    // Below what is held, only from who knows.
+    // Only an authorized person may go below the current usage.
     let editor = server.as_(Who::Editor);
     let run = start(&editor, &document("holds", &format!("tasks:\n{}", task("hold", "sleep 60", ""))));
     until_task(&editor, &run, "hold", "running");
@@ -126,14 +126,14 @@ fn a_preview_of_a_move_names_who_gives_back_and_who_starts() {
     assert_eq!(run("give_back"), (json!(1), json!(new)), "{moved}");
     assert_eq!(run("start"), (json!(1), json!(waits)), "{moved}");
     assert_eq!((&moved["unknown"], &moved["problems"]), (&json!([]), &json!([])));
-    // A member sees the same of the own project; who else would start is counted.
+    // A member sees the impact on their own project; other runs that would start are only counted.
     let edits = json!({"edits": [edit("default", 5, 1)]});
     let own = server.as_(Who::Viewer).post("/quotas/preview", &edits).expect(200).json();
     assert_eq!(own["give_back"]["count"], 0, "nobody else is owed anything: {own}");
     let edits = json!({"edits": [edit("default", 5, 1), edit("other", 3, 1)]});
     let none = server.as_(Who::Viewer).post("/quotas/preview", &edits).expect(422);
     assert!(!none.text().contains(&waits), "{}", none.text());
-    // What was foreseen is what happens.
+    // The forecast comes true.
     change(&ada, &[edit("default", 5, 1), edit("other", 3, 1)]).expect(200);
     until_task(&ada, &waits, "work", "running");
     assert_eq!(of_task(&ada, &old, "work")["state"], "running");
@@ -183,14 +183,14 @@ fn the_page_has_all_changes_a_page_at_a_time_and_those_of_one_queue() {
     let last = ada.get(&format!("page:{next}")).expect(200).text();
     assert_eq!(rows(&last), 3);
     assert!(!last.contains("rel=\"next\""), "{last}");
-    // Of one alone, in pages, too.
+    // Also for one project, and in pages.
     let of_one = ada.get("page:/quotas?queue=project/default").expect(200).text();
     assert_eq!(rows(&of_one), 20);
     assert!(of_one.contains("queue=project%2Fdefault&"), "the next page is of the same: {of_one}");
     assert!(of_one.contains("selected>project/default</option>"), "{of_one}");
     let of_limit = ada.get("page:/quotas?queue=limit/other").expect(200).text();
     assert_eq!((rows(&of_limit), of_limit.matches("<code>a_minute</code>").count()), (0, 1));
-    // Nothing shows whether there is one that somebody does not see.
+    // The response does not reveal whether a hidden project exists.
     ada.post("/projects", &json!({"name": "secret"})).expect(201);
     ada.put("/projects/secret/quota", "*", &json!({"quotas": {"local": {"limit": {"cpu": 7}}}})).expect(200);
     let none = server.as_(Who::Viewer).get("page:/quotas?queue=project/secret").expect(200).text();

@@ -1,4 +1,4 @@
-//! Quotas: who may hold what; what an edit would do; who sees what of others; and where a project's jobs may go.
+//! Quotas: limits, the impact of an edit, visibility of others' usage, and a project's allowed clusters.
 
 use serde_json::{Value, json};
 
@@ -6,12 +6,12 @@ use crate::api::runs::help::{document, of_task, start, task, until, until_task};
 use crate::api::support::{Answer, Client, Server, Who};
 use crate::support::{TestApp, wait_for};
 
-/// A quota of the server's own machine, which has 8 cores here.
+/// A quota on the server's own machine, which has 8 CPUs here.
 fn local(quota: &Value) -> Value {
     json!({"quotas": {"local": quota}})
 }
 
-/// The only mistake of a refusal: its field, and its code.
+/// The field and the code of a refusal's only problem.
 #[track_caller]
 fn mistake(answer: &Answer) -> (String, String) {
     let problem = answer.json();
@@ -21,7 +21,7 @@ fn mistake(answer: &Answer) -> (String, String) {
     (text("path"), text("code"))
 }
 
-/// A share of a queue in the server's own machine.
+/// A queue's share of the server's own machine.
 fn share(quotas: &Value, queue: &str, resource: &str) -> Value {
     let of = |list: &Value, found: &dyn Fn(&Value) -> bool| {
         list.as_array().unwrap().iter().find(|one| found(one)).cloned().unwrap_or_default()
@@ -30,7 +30,7 @@ fn share(quotas: &Value, queue: &str, resource: &str) -> Value {
     of(&queue["shares"]["local"], &|one| one["resource"] == resource)
 }
 
-/// Adds a cluster, which does not answer, with a node group.
+/// Adds an unreachable cluster with a node group.
 fn far(server: &Server) {
     let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": super::storage::clusters::AWAY,
         "node_groups": {"cards": {"selector": {"pool": "cards"}}}});
@@ -95,7 +95,7 @@ fn others_are_sums_without_names() {
     }
     let edits = json!({"edits": [{"kind": "project", "name": "secluded"}]});
     assert_eq!(mistake(&viewer.post("/quotas/preview", &edits).expect(422)).0, "/edits/0/name");
-    // Neither does the answer to another group tell whether there is one.
+    // An edit does not reveal whether a hidden group exists either.
     let edits = json!({"edits": [{"kind": "project", "name": "default", "parent": "nobody-knows"}]});
     let told = viewer.post("/quotas/preview", &edits).expect(422);
     assert_eq!(mistake(&told).0, "/edits/0/parent");
@@ -287,7 +287,7 @@ fn a_pipeline_goes_where_its_project_may() {
     );
     let started = editor.post("/projects/default/runs", &json!({"document": said("cluster: far\n")}));
     assert_eq!(mistake(&started.expect(422)).0, "/cluster");
-    // The project's own place, where the pipeline names none.
+    // The project's default target, for a pipeline that names none.
     bind(&json!({"allowed": ["far/cards"]})).expect(200);
     let compiled = editor.post("/projects/default/validate", &json!({"document": said("cluster: local\n")}));
     assert_eq!(compiled.expect(200).json()["problems"][0]["path"], "/cluster");
@@ -327,10 +327,10 @@ fn a_named_limit_holds_tasks_back_and_is_told_to_those_who_may_see() {
     );
     let page = editor.get("page:/quotas").expect(200).text();
     assert!(page.contains("hdfs-prod") && !page.contains("secluded"), "{page}");
-    // What waits starts when there is room again: here, as more may hold it.
+    // The pending run starts when the limit is raised.
     ada.put("/limits/hdfs-prod", "\"1\"", &json!({"at_once": 2})).expect(200);
     until_task(&editor, &second, "hold", "running");
-    // Who names one that does not exist is warned, and administrators are told.
+    // Naming a missing limit gives a warning, and administrators see it.
     let check = json!({"document": doc("third", "hdfs-prd")});
     let checked = editor.post("/projects/default/validate", &check).expect(200).json();
     let problem = &checked["problems"][0];
@@ -394,7 +394,7 @@ fn a_job_of_a_class_that_preempts_gets_the_place_of_a_lower_one_and_says_so_befo
     wait_for("its next attempt", || attempts()["items"][1]["state"] == "running");
     editor.post(&format!("/runs/{low}/cancel"), &json!({}));
     until(&editor, &low, "cancelled");
-    // What is not preemptible stays: the other waits.
+    // A task that is not preemptible stays; the other is pending.
     let kept = start(&editor, &doc("kept", "sleep 600", "preemptible: false\n"));
     until_task(&editor, &kept, "kept", "running");
     let run = start(&editor, &urgent);
@@ -432,7 +432,7 @@ fn a_priority_class_is_checked_and_kept_by_administrators() {
     assert!(page.contains("for the release") && page.contains("priority-class/b"), "{page}");
     let of_one = viewer.get("/quotas/history?queue=priority-class/b").expect(200).json();
     assert_eq!(of_one["items"][0]["after"], high, "{of_one}");
-    // A document that names one that is not there is refused at its field.
+    // A document that names a missing class is refused at that field.
     ada.delete("/priority-classes/b", "\"1\"").expect(204);
     let text = document("p", &format!("priority: b\ntasks:\n{}", task("t", "true", "")));
     let answer =

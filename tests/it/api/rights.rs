@@ -1,4 +1,4 @@
-//! Rights that are taken away, and rights that are smaller than a person's own.
+//! Revoked permissions, and tokens with fewer permissions than their person.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn who_administers_no_more_hears_of_other_projects_no_more() {
     let etag = ada.get("/users/eve").expect(200).etag();
     ada.patch("/users/eve", &etag, &json!({"admin": false})).expect(200);
     events.find(|event| event.name == "revoked");
-    // What she sees from now on is hers alone.
+    // From now on she sees only her own.
     assert_eq!(eve.get("/projects").expect(200).json()["items"], json!([]));
 }
 
@@ -44,7 +44,7 @@ fn a_change_of_what_is_no_longer_so_is_refused() {
     server.as_(Who::Editor);
     let etag = ada.get("/users/emil").expect(200).etag();
     ada.patch("/users/emil", &etag, &json!({"display_name": "Emil"})).expect(200);
-    // A revision that there is not yet says nothing about what was read.
+    // A revision from the future proves nothing about what was read.
     for seen in [etag.as_str(), "\"99\""] {
         ada.patch("/users/emil", seen, &json!({"email": "emil@example.org"})).expect(412).problem("stale");
     }
@@ -86,7 +86,7 @@ fn a_hook_does_not_give_its_makers_own_secrets_to_who_changes_the_pipeline() {
     change("olgas");
     let refused = fire().expect(422).problem("invalid");
     assert_eq!(refused["problems"][0]["path"], "/tasks/0/secrets/0", "{refused}");
-    // She may use them herself, and the project's are everybody's.
+    // She may use her own, and everyone may use the project's.
     owner.post("/projects/default/runs", &json!({"pipeline": "nightly"})).expect(201);
     change("ours");
     fire().expect(201);

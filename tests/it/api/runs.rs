@@ -1,4 +1,4 @@
-//! Runs, what they leave, logs, live events.
+//! Runs, their files, logs and live events.
 
 mod away;
 mod back;

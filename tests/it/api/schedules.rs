@@ -1,4 +1,4 @@
-//! Schedules: they fire once a date in the name of who set them, are paused and taken over, and fill in the past.
+//! Schedules: one run per date as the person who set them, pausing, takeover and back-fill.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::support::{Client, Server, Who};
 
 const PIPELINES: &str = "/projects/default/pipelines";
-/// A pipeline, and its first task, which says its date.
+/// A pipeline whose first task prints its date.
 const SAYS: &str =
     "tasks: [{name: say, template: command, arguments: {command: [echo, \"{{ run.date }}\"]}}]";
 
@@ -23,7 +23,7 @@ fn create(client: &Client, name: &str, schedule: &str) {
     client.post(PIPELINES, &document(name, schedule)).expect(201);
 }
 
-/// Asks until the answer is as it should be.
+/// Polls until the response is as expected.
 #[track_caller]
 fn until(client: &Client, path: &str, holds: impl Fn(&Value) -> bool) -> Value {
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -68,7 +68,7 @@ fn a_schedule_fires_each_date_once_in_the_name_of_who_set_it() {
     dates.dedup();
     assert_eq!(dates.len(), all, "each date has one run");
 
-    // Whoever is no member any more runs nothing, and it says so; another one takes it over.
+    // After its owner loses membership, a schedule starts nothing and says why. Another member takes it over.
     let owner = server.as_(Who::Owner);
     let member = "/projects/default/members/emil";
     let etag = owner.put(member, "*", &json!({"role": "viewer"})).expect(200).etag();
@@ -108,7 +108,8 @@ fn a_paused_schedule_does_not_fire_and_makes_up_for_nothing() {
     assert_eq!((&paused["active"], &paused["paused_by"]), (&json!(false), &json!("emil")));
     assert_eq!(paused["next"].as_array().unwrap().len(), 5, "it says what it would do");
     editor.post(&format!("{schedule}/pause"), &json!({})).expect(200);
-    // Another schedule goes on: by its dates the server has looked for what is due, first for what was due already.
+    // Another schedule proves by its dates that the server has checked for due dates; the first check
+    // includes the past.
     let goes_on = |by: usize| {
         let dates = |found: &Value| count(found, "started");
         let so_far = dates(&editor.get(&history("beat")).expect(200).json());
@@ -119,7 +120,7 @@ fn a_paused_schedule_does_not_fire_and_makes_up_for_nothing() {
     let before = editor.get(&history("tick")).expect(200).json();
     goes_on(3);
     assert_eq!(items(&editor.get(&history("tick")).expect(200).json()).len(), items(&before).len());
-    // A new version does not wake it.
+    // A new version does not resume it.
     let etag = editor.get(&format!("{PIPELINES}/tick")).expect(200).etag();
     editor
         .put(&format!("{PIPELINES}/tick"), &etag, &document("tick", "every: 2s, catch_up: all"))
@@ -171,7 +172,7 @@ fn a_run_that_does_not_succeed_in_time_is_marked_as_late() {
     let (late, date) = run_of("late", ", late_after: 1s");
     assert!(is_late("late", &date), "it took two seconds, and had one");
     assert_eq!(pages(&late, "late"), [true; 4]);
-    // One of which nobody said until when it must have succeeded is never late.
+    // Without a `late_after`, a run is never late.
     let (free, date) = run_of("free", "");
     assert!(!is_late("free", &date));
     assert_eq!(pages(&free, "free"), [false; 4]);
@@ -199,11 +200,11 @@ fn what_was_missed_is_made_up_for_as_the_schedule_says() {
 fn missed_firings_are_left_out_or_the_last_one_is_made_up_for() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
-    // Half an hour ago and in half an hour: none is due meanwhile.
+    // Half an hour ago and in half an hour: no date is due during the test.
     let minute = (SystemClock.now().0 / 60_000_000 + 30) % 60;
     for catch_up in ["none", "latest"] {
         create(&editor, catch_up, &format!("cron: '{minute} * * * *', catch_up: {catch_up}"));
-        // Who stores a pipeline does not wait until its schedule was looked at; who asks for it does.
+        // Storing a pipeline does not wait for its schedule to be processed; reading the schedule does.
         editor.get(&format!("{PIPELINES}/{catch_up}/schedule")).expect(200);
     }
     server.stop();
@@ -236,7 +237,7 @@ fn a_date_is_run_when_somebody_wants_it_and_again_only_when_they_say_so() {
     editor.post(&dates, &json!({"date": "2026-01-31"})).expect(409);
     let again = editor.post(&dates, &json!({"date": "2026-01-31", "again": true})).expect(201).json();
     assert_ne!(again["run"]["id"], run.as_str());
-    // To start the same anew is to start it for the same moment.
+    // Repeating the run keeps its logical date.
     let same = editor.post(&format!("/runs/{run}/again"), &json!({})).expect(201).json();
     assert_eq!(same["run"]["logical_date"], started["run"]["logical_date"]);
     let wrong = editor.post(&dates, &json!({"date": "tomorrow"})).expect(422).json();
@@ -270,7 +271,7 @@ fn a_backfill_is_previewed_watched_and_cancelled() {
     let runs = editor.get("/projects/default/runs?pipeline=daily").expect(200).json();
     let filled: Vec<_> = items(&runs).iter().filter(|run| run["trigger"] == "backfill").collect();
     assert_eq!(filled.len(), 4);
-    // Never were more of them going on than was said.
+    // There were never more concurrent runs than allowed.
     for run in &filled {
         let during = |other: &&&Value| {
             other["created_at"].as_str() <= run["created_at"].as_str()
@@ -330,7 +331,7 @@ fn what_cannot_start_says_why_and_a_date_waits_for_the_one_before() {
     let found = until(&editor, &history("slow"), |found| count(found, "skipped") >= 2);
     assert_eq!(count(&found, "started"), 1, "{found:#}");
     assert_eq!(items(&found)[0]["why"], "running");
-    // Nothing of it is left behind.
+    // Nothing is left behind.
     for name in ["needs", "chain", "slow"] {
         editor.post(&format!("{PIPELINES}/{name}/schedule/pause"), &json!({})).expect(200);
     }

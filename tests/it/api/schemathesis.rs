@@ -1,5 +1,5 @@
-//! Requests that schemathesis makes from the OpenAPI document: none may be a fault of the server's, and every answer
-//! is one that the document allows.
+//! Requests that schemathesis generates from the OpenAPI document: none may cause a server error, and every
+//! response must conform to the document.
 
 mod chains;
 
@@ -23,7 +23,8 @@ use crate::support::{TestApp, python};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schemathesis");
 
-/// Makes one of each kind of thing that requests name: the values of `schemathesis.toml`, by their variables.
+/// Creates one of each kind of resource that requests name. Returns the values of `schemathesis.toml` by
+/// variable.
 fn things(server: &Server, ada: &Client) -> Vec<(&'static str, String)> {
     let text =
         document("probe", "tasks:\n  - {name: only, template: command, arguments: {command: ['true']}}\n");
@@ -90,9 +91,9 @@ fn things(server: &Server, ada: &Client) -> Vec<(&'static str, String)> {
 #[test]
 fn every_answer_is_one_that_the_document_allows() {
     let mut app = TestApp::new();
-    // Nobody connects to the terminal, and it is to be there for all of it.
+    // No client connects to the terminal, which must stay for the whole test.
     app.set("CUBELOOM_TERMINALS_AWAY", "10m");
-    // On a fast machine its requests come faster than a stranger's may.
+    // On a fast machine, its requests exceed the rate limit of an anonymous caller.
     app.set("CUBELOOM_SERVER_RATE", "0");
     let server = Server::start_in(app);
     let administrator = server.as_(Who::Administrator);
@@ -104,10 +105,11 @@ fn every_answer_is_one_that_the_document_allows() {
     assert!(!log.contains("panicked"), "{log}");
 }
 
-/// Its stateful phase. Each day (UTC) has a seed of its own, which a failure prints; `CUBELOOM_TEST_SEED` sets one.
+/// The stateful phase. Each day (UTC) has its own seed, which a failure prints; `CUBELOOM_TEST_SEED`
+/// overrides it.
 ///
-/// A request costs 0.1 core-seconds, nearly all of it schemathesis's, and a chain has six at most: `max-examples` in
-/// `stateful.toml` bounds the test to 36. 105 requests cost 8.
+/// A request costs 0.1 core-seconds, nearly all of it in schemathesis, and a chain has at most six requests.
+/// `max-examples` in `stateful.toml` bounds the test to 36. 105 requests cost 8.
 #[test]
 fn every_answer_in_a_chain_of_requests_is_one_that_the_document_allows() {
     let mut app = TestApp::new();
@@ -139,7 +141,7 @@ fn seed() -> u64 {
     variable("CUBELOOM_TEST_SEED").unwrap_or_else(today)
 }
 
-/// `st run` on a server, as a person, with the settings in a file.
+/// `st run` on a server, as a person, with a settings file.
 fn schemathesis(server: &Server, client: &Client, settings: &str) -> Command {
     let mut command = python::command(&format!("{FOLDER}/requirements.txt"), "st");
     command.args(["--config-file", &format!("{FOLDER}/{settings}"), "run", "--report-dir"]);

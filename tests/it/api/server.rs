@@ -1,4 +1,4 @@
-//! The server itself: it says where it is, that it is well, and refuses what is not there in the form of its API.
+//! The server itself: its address, its health, and API errors for unknown paths.
 
 use super::support::{Server, Who};
 

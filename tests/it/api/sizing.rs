@@ -1,4 +1,5 @@
-//! Sizing, with real programs: a task that asks for far too much gets less, and grows when it needs more.
+//! Right-sizing with real programs: a task that requests far too much gets less, and grows when it needs
+//! more.
 
 use serde_json::{Value, json};
 
@@ -11,8 +12,8 @@ const SIZING: &str = "/projects/default/pipelines/hungry/tasks/eat/sizing";
 const MIB: u64 = 1 << 20;
 const ASKED: u64 = 2048 * MIB;
 
-/// One task that asks for 2 GiB, and holds as much as its parameter says for a while; after a file is in the run's folder, where one
-/// is named.
+/// One task that requests 2 GiB and uses as much memory as its parameter says for a while. If a file is
+/// named, it first waits for that file in the run's folder.
 const HUNGRY: &str = r#"apiVersion: cubeloom/v1
 kind: Pipeline
 name: hungry
@@ -38,20 +39,20 @@ tasks:
         - "{{ params.after }}"
 "#;
 
-/// Runs it to its end, and gives its attempts.
+/// Runs it to its end. Returns its attempts.
 fn eat(client: &Client, mib: u64) -> Vec<Value> {
     let body = json!({"pipeline": "hungry", "parameters": {"mib": mib.to_string()}});
     let started = client.post("/projects/default/runs", &body).expect(201).json();
     eaten(client, &id(&started["run"]))
 }
 
-/// Lets it run out of memory: the server stands still meanwhile, or it would see the worker fill its memory and give it more.
+/// Lets it be OOM killed. The server is paused meanwhile, or it would grow the worker's memory in time.
 fn starve(server: &Server, client: &Client, mib: u64) -> Vec<Value> {
     let parameters = json!({"mib": mib.to_string(), "after": "fill"});
     let body = json!({"pipeline": "hungry", "parameters": parameters});
     let started = client.post("/projects/default/runs", &body).expect(201).json();
     let run = id(&started["run"]);
-    // What stands still starts no program.
+    // A paused server starts no program.
     let folder = server.data().join("workspace/default/runs").join(&run);
     wait_for("the worker's program", || folder.join("began").exists());
     server.paused(|| {
@@ -62,7 +63,7 @@ fn starve(server: &Server, client: &Client, mib: u64) -> Vec<Value> {
     eaten(client, &run)
 }
 
-/// Its attempts at its end.
+/// The attempts once the run has ended.
 fn eaten(client: &Client, run: &str) -> Vec<Value> {
     until(client, run, "succeeded");
     let found = client.get(&format!("/runs/{run}/tasks/eat/instances/0/attempts")).expect(200).json();
@@ -92,7 +93,7 @@ fn a_task_gets_what_it_needs_and_more_when_that_does_not_suffice() {
     let said = less[0]["sizing"].as_str().unwrap();
     assert!(said.starts_with("memory ") && said.contains(" instead of 2Gi: peaks of 3 attempts"), "{said}");
 
-    // It needs more than that: its memory runs out, and what was asked for comes next. It has no retries.
+    // It needs more: it is OOM killed and then gets the requested memory. It has no retries.
     let grown = starve(&server, &editor, 900);
     assert_eq!(grown.len(), 2, "{grown:#?}");
     assert_eq!(
@@ -109,7 +110,7 @@ fn a_task_gets_what_it_needs_and_more_when_that_does_not_suffice() {
         past[5]["peak_memory"].as_u64().unwrap() > 900 * MIB && past[4]["out_of_memory"] == true,
         "{known:#}"
     );
-    // It held nearly all of it for its last second.
+    // It used nearly all of it during its last second.
     let of = |what: &str| past[5][what].as_u64().unwrap();
     assert!(of("memory_high") > 900 * MIB && of("memory_high") <= of("peak_memory"), "{known:#}");
     assert!(of("memory_middle") <= of("memory_high"), "{known:#}");
@@ -117,7 +118,7 @@ fn a_task_gets_what_it_needs_and_more_when_that_does_not_suffice() {
     assert!(changes.len() >= 2 && changes[0]["after"]["memory"] == json!(ASKED), "{known:#}");
     assert!(changes.iter().chain([role]).all(|told| told["risk"].as_f64().unwrap() > 0.0), "{known:#}");
 
-    // Taken back, it gets what it asks for; whoever only looks may not do that.
+    // After a revert it gets its request. A viewer may not revert.
     let viewer = server.as_(Who::Viewer);
     viewer.post(&format!("{SIZING}/revert"), &json!({})).expect(403);
     let reverted = editor.post(&format!("{SIZING}/revert"), &json!({})).expect(200).json();
@@ -129,7 +130,7 @@ fn a_task_gets_what_it_needs_and_more_when_that_does_not_suffice() {
     assert_eq!(resumed["reverted_by"], Value::Null);
 }
 
-/// A program that holds nearly all of 128 MiB, then nearly all of half as much again, then more.
+/// A program that uses nearly all of 128 MiB, then nearly all of half as much again, then more.
 const GROWING: &str = r#"
 import os, sys, time
 held = []
@@ -149,7 +150,7 @@ wait("288")
 hold(210)
 "#;
 
-/// The `command` template without sizing.
+/// The `command` template without right-sizing.
 const UNCHECKED: &str = r#"{apiVersion: cubeloom/v1, kind: TaskTemplate, name: unchecked, version: 1.0.0, group: basics,
 label: {en: Unchecked, zh: 不检}, help: {en: Is not sized., zh: 不检。}, framework: single,
 parameters: {type: object, additionalProperties: false, required: [program],
@@ -169,7 +170,7 @@ fn attempts_of(client: &Client, run: &str) -> Vec<Value> {
     found["items"].as_array().unwrap().clone()
 }
 
-/// More memory is given a moment after it is written: waits until it has been, so many times.
+/// The kernel applies a written limit a moment later: waits until that has happened this many times.
 fn given(server: &Server, times: u32) {
     let reader = server.as_(Who::Reader);
     let is_count = |line: &str| {
@@ -217,7 +218,7 @@ fn what_nears_its_memory_limit_gets_more_while_it_runs() {
     let risk = known["changes"][0]["risk"].as_f64().unwrap();
     assert!(risk > 0.01 && risk < 0.9, "half as much again may be too little: {risk}");
 
-    // Beside what it used stands what it had at each time.
+    // The usage is shown with the limit at each time.
     let used = editor.get(&format!("/runs/{run}/tasks/eat/usage")).expect(200).json();
     let worker = &used["workers"][0];
     assert_eq!(worker["asked"]["memory"], small);
@@ -235,7 +236,7 @@ fn a_template_without_sizing_dies_at_its_limit() {
     ada.post("/templates", &json!({"document": UNCHECKED})).expect(201);
     let run = start(&editor, &growing("unchecked", &json!({"program": GROWING})));
     until_task(&editor, &run, "eat", "running");
-    // A task beside it is given more, so what needs more has been looked for.
+    // A task beside it has grown, so the server has checked for tasks that need more.
     let beside = start(&editor, &growing("command", &json!({"command": ["python3", "-c", GROWING]})));
     given(&server, 1);
     editor.post(&format!("/runs/{beside}/cancel"), &json!({})).expect(202);
@@ -245,7 +246,7 @@ fn a_template_without_sizing_dies_at_its_limit() {
     let attempts = attempts_of(&editor, &run);
     assert_eq!((attempts.len(), memory(&attempts[0])), (1, 128 * MIB), "{attempts:#?}");
     assert_eq!(attempts[0]["failure"]["kind"], "out_of_memory");
-    // It was never to get more, so nothing is said of why it did not.
+    // It was never eligible to grow, so the message does not explain why it did not.
     let said = attempts[0]["failure"]["message"].as_str().unwrap();
     assert!(attempts[0]["not_grown"].is_null() && !said.contains(" more memory:"), "{attempts:#?}");
 }
@@ -285,7 +286,7 @@ fn what_a_quota_does_not_let_grow_is_said_while_it_runs_and_when_its_memory_runs
 fn a_forecast_is_of_what_a_task_gets() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
-    // It asks for half of the machine's 8 cores, and uses one at the most.
+    // It requests half of the machine's 8 CPUs, and uses at most one.
     let greedy = HUNGRY.replace("cpu: 200m", "cpu: '4'");
     editor.post(PIPELINES, &json!({"document": greedy})).expect(201);
     for _ in 0..3 {
@@ -324,11 +325,11 @@ fn the_settings_say_how_new_projects_are_sized() {
     let admin = server.as_(Who::Administrator);
     assert_eq!(admin.get("/projects/default").expect(200).json()["sizing"], "advise");
     assert_eq!(admin.post("/projects", &json!({"name": "vision"})).expect(201).json()["sizing"], "advise");
-    // The operator has chosen: no owner is asked.
+    // The operator has decided, so owners are not asked.
     assert!(!admin.get("page:/").expect(200).text().contains("data-sizing"));
 }
 
-/// A project that is older than right-sizing by default.
+/// A project from before right-sizing was the default.
 #[test]
 fn the_owners_of_an_old_project_are_asked_once() {
     let server = Server::start();

@@ -1,4 +1,4 @@
-//! Lists in another order: `sort`, its pages, and the headings of the tables that are sorted by it.
+//! Sorted lists: `sort`, its pages, and the sortable table headings.
 
 use std::fs;
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn names(client: &Client, list: &str, sort: &str, limit: usize) -> Vec<String> {
     }
 }
 
-/// In each order the pages are the whole list, and with `-` the same turned round.
+/// In each order, the pages make up the whole list, and `-` reverses it.
 #[track_caller]
 fn look(client: &Client, list: &str, orders: &[(&str, &[&str])]) {
     for (sort, expected) in orders {
@@ -41,7 +41,7 @@ fn look(client: &Client, list: &str, orders: &[(&str, &[&str])]) {
     let mark = if list.contains('?') { '&' } else { '?' };
     let refused = client.get(&format!("{list}{mark}sort=colour")).expect(422).problem("invalid");
     assert_eq!(refused["problems"][0]["path"], "/sort", "{refused}");
-    // A cursor is good for the list in its own order only.
+    // A cursor is only valid for the same order.
     let next = client.get(&format!("{list}{mark}limit=1")).expect(200).json()["next_cursor"].clone();
     let other = format!("{list}{mark}sort={}&cursor={}", orders[1].0, next.as_str().unwrap());
     assert_eq!(client.get(&other).expect(422).problem("invalid")["problems"][0]["path"], "/cursor");

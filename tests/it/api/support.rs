@@ -1,4 +1,4 @@
-//! A real `cubeloom serve` of the test's own, and clients that speak to it as each kind of person.
+//! A test's own real `cubeloom serve`, and clients that act as each kind of person.
 //!
 //! ```ignore
 //! let server = Server::start();
@@ -24,13 +24,13 @@ pub mod client;
 
 pub use client::{Answer, Client};
 
-/// The project that people are members of.
+/// The project with the members.
 pub const PROJECT: &str = "default";
 
-/// Everybody's password, where one is needed.
+/// The password of every account that needs one.
 pub const PASSWORD: &str = "correct horse battery";
 
-/// A kind of person, with what they show.
+/// A kind of person, with their credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
     /// Administers the platform.
@@ -39,26 +39,25 @@ pub enum Who {
     Owner,
     /// Edits in it.
     Editor,
-    /// Looks at it.
+    /// Views it.
     Viewer,
-    /// Has an account and is a member of nothing.
+    /// Has an account but no membership.
     Stranger,
-    /// An administrator with a token that may only read.
+    /// An administrator with a read-only token.
     Reader,
-    /// An administrator with a token that may look, start and stop runs.
+    /// An administrator with a token that may read, start and stop runs.
     Runner,
-    /// An administrator with a token for whatever they may do in projects.
+    /// An administrator with a token for everything that they may do in projects.
     Writer,
-    /// An administrator with a token for everything in the project `default`, and nothing elsewhere.
+    /// An administrator with a token limited to the project `default`.
     Bound,
-    /// Had a token, which was revoked.
+    /// Has a revoked token.
     Revoked,
-    /// Shows nothing.
+    /// Has no credentials.
     Anonymous,
 }
 
 impl Who {
-    /// Everybody.
     pub const ALL: [Self; 11] = [
         Self::Administrator,
         Self::Owner,
@@ -73,7 +72,7 @@ impl Who {
         Self::Anonymous,
     ];
 
-    /// What they sign in with.
+    /// The user name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Administrator => "ada",
@@ -90,7 +89,7 @@ impl Who {
         }
     }
 
-    /// Words of `cubeloom user add` beside the name.
+    /// Arguments of `cubeloom user add` besides the name.
     fn account(self) -> &'static [&'static str] {
         match self {
             Self::Administrator | Self::Reader | Self::Runner | Self::Writer | Self::Bound => &["--admin"],
@@ -101,7 +100,7 @@ impl Who {
         }
     }
 
-    /// Words of `cubeloom token create` beside the name.
+    /// Arguments of `cubeloom token create` besides the name.
     fn rights(self) -> &'static [&'static str] {
         match self {
             Self::Reader => &["--scope", "read"],
@@ -113,9 +112,9 @@ impl Who {
     }
 }
 
-/// A server that answers. It is stopped when this is dropped, and nothing of it may then run any more.
+/// A running server. Dropping this stops it, and checks that no process of it is left.
 pub struct Server {
-    // Before the folder, so that it ends first.
+    // Declared before the folder, so that it is dropped first.
     running: RefCell<Option<Running>>,
     app: TestApp,
     url: RefCell<String>,
@@ -123,12 +122,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one, without any account.
+    /// Starts a server without accounts.
     pub fn start() -> Self {
         Self::start_in(TestApp::new())
     }
 
-    /// Starts one on a data folder, or with settings, of the caller's.
+    /// Starts a server with the caller's data folder and settings.
     pub fn start_in(app: TestApp) -> Self {
         let server =
             Self { running: RefCell::default(), app, url: RefCell::default(), tokens: RefCell::default() };
@@ -136,22 +135,20 @@ impl Server {
         server
     }
 
-    /// Its address, e.g. `http://127.0.0.1:40123`, without a slash at the end.
+    /// The base URL without a trailing slash, e.g. `http://127.0.0.1:40123`.
     pub fn url(&self) -> String {
         self.url.borrow().clone()
     }
 
-    /// Its process.
     pub fn pid(&self) -> u32 {
         self.running.borrow().as_ref().expect("it runs").pid()
     }
 
-    /// What it has logged.
     pub fn log(&self) -> String {
         fs::read_to_string(self.app.path("server.log")).unwrap_or_default()
     }
 
-    /// Does something while it stands still.
+    /// Runs `work` while the server process is stopped.
     pub fn paused(&self, work: impl FnOnce()) {
         let running = self.running.borrow();
         let running = running.as_ref().expect("it runs");
@@ -160,12 +157,12 @@ impl Server {
         running.signal(Signal::CONT);
     }
 
-    /// Kills it, as a crash would.
+    /// Kills the server, as a crash would.
     pub fn kill(&self) {
         drop(self.running.borrow_mut().take());
     }
 
-    /// Tells it to end, and waits until it has.
+    /// Stops the server, and waits until it has exited.
     pub fn stop(&self) {
         let running = self.running.borrow_mut().take().expect("it runs");
         running.signal(Signal::TERM);
@@ -173,7 +170,7 @@ impl Server {
         assert_eq!(done.code, Some(0), "{}", self.log());
     }
 
-    /// Starts it again after [`Server::kill`], at another port.
+    /// Starts the server again after [`Server::kill`], on another port.
     pub fn run(&self) {
         let log = self.app.path("server.log");
         let running = self.app.start_logged(&["serve"], &log);
@@ -187,7 +184,7 @@ impl Server {
         *self.running.borrow_mut() = Some(running);
     }
 
-    /// A client with a token of this person's; the account is made when it is first asked for.
+    /// A client with this person's token. The first call creates the account.
     pub fn as_(&self, who: Who) -> Client {
         if who == Who::Anonymous {
             return self.with_token(None);
@@ -201,19 +198,19 @@ impl Server {
         self.with_token(Some(token))
     }
 
-    /// A client with a token that the test has got itself, or without any.
+    /// A client with the given token, or without one.
     pub fn with_token(&self, token: Option<String>) -> Client {
         Client::new(self.url(), token)
     }
 
-    /// Makes an account with [`PASSWORD`]: `user("eve", &["--admin"])`.
+    /// Creates an account with [`PASSWORD`]: `user("eve", &["--admin"])`.
     pub fn user(&self, name: &str, words: &[&str]) {
         let words = [&["user", "add", name, "--password-stdin"], words].concat();
         let done = self.app.call_with_input(&words, PASSWORD);
         assert_eq!(done.code, Some(0), "{words:?}: {done:#?}");
     }
 
-    /// Makes a token of somebody's: `token("eve", &["--scope", "read"])`.
+    /// Creates a token of a person: `token("eve", &["--scope", "read"])`.
     pub fn token(&self, name: &str, words: &[&str]) -> String {
         let words = [&["token", "create", "--user", name], words].concat();
         let done = self.app.expect(0, &words);
@@ -232,7 +229,7 @@ impl Server {
         token
     }
 
-    /// Asks its database, SQLite, in its own words, or changes it: as if time had passed while nobody served. The rows.
+    /// Runs a statement on its SQLite database, for example to simulate elapsed time. Returns the rows.
     pub fn sql(&self, statement: &str) -> Vec<Vec<Value>> {
         const ASK: &str = "import json, sqlite3, sys\nwith sqlite3.connect(sys.argv[1], timeout=20) as database:\n    \
                            print(json.dumps(database.execute(sys.argv[2]).fetchall()))";
@@ -246,7 +243,7 @@ impl Server {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{statement}: {said}"))
     }
 
-    /// Sends one request, without a body, and reads only the answer's head: for streams that do not end.
+    /// Sends a request without a body and reads only the response head: for endless streams.
     pub fn head_of(&self, client: &Client, method: Method, path: &str) -> (u16, String) {
         let answer = client.request(method, path).timeout(Duration::from_secs(20)).send().expect("an answer");
         let kind = answer.headers().get("content-type").and_then(|kind| kind.to_str().ok());
@@ -254,7 +251,7 @@ impl Server {
     }
 }
 
-/// The commands of the data folder: `server.expect(0, &["runs"])`.
+/// Gives access to the commands of the data folder: `server.expect(0, &["runs"])`.
 impl Deref for Server {
     type Target = TestApp;
 

@@ -1,4 +1,4 @@
-//! Stopping runs, and running them again.
+//! Cancelling and rerunning runs.
 
 use rustix::process::Signal;
 
@@ -79,7 +79,7 @@ fn the_second_interrupt_leaves_and_the_run_goes_on() {
     assert_eq!(done.code, Some(5));
     assert!(done.err.contains("while it goes on"), "{done:?}");
     assert_eq!(app.latest()["run"]["state"], "cancelling");
-    // The grace of a later stop may only shorten the first one's.
+    // The grace period of a second cancel may only shorten the first one's.
     let shorter = app.command(&["cancel", "latest"]).env("CUBELOOM_LOCAL_GRACE", "100ms").output().unwrap();
     assert_eq!(shorter.status.code(), Some(0), "{shorter:?}");
 }

@@ -1,4 +1,4 @@
-//! Documents, schemas and templates: what is wrong with them, and what they become.
+//! Documents, schemas and templates: their problems, and the compiled result.
 
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ fn a_document_that_is_no_document() {
     assert!(app.expect(2, &["validate", app.path("binary").to_str().unwrap()]).err.contains("not UTF-8"));
 }
 
-/// What changes from call to call, or from machine to machine.
+/// Replaces what differs from call to call or from machine to machine.
 fn fixed(mut compiled: Value) -> Value {
     let run = compiled["run"]["id"].as_str().unwrap().to_owned();
     let user = compiled["run"]["user"].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! The first things that a newcomer tries.
+//! The first examples that a newcomer tries.
 
 use crate::support::{TestApp, instance, outputs, states};
 
@@ -8,7 +8,7 @@ const HELLO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/hello/pipe
 fn hello_runs_and_tells_where_results_lie() {
     let app = TestApp::new();
     let done = app.expect(0, &["run", HELLO, "--watch"]);
-    // Neither "starting" nor "running": a task may be further before the terminal is told.
+    // Neither "starting" nor "running": a task may be further along before the terminal is updated.
     for part in ["greet succeeded", "repeat succeeded", "PEAK MEMORY", "✓ hello succeeded in", "Results in "]
     {
         assert!(done.out.contains(part), "{part}: {}", done.out);

@@ -1,4 +1,4 @@
-//! Surroundings that are not as they must be: one clear sentence each, and no loss.
+//! Faulty environments: one clear sentence each, and no data loss.
 
 use std::fs::{self, Permissions};
 use std::io::Read;
@@ -15,7 +15,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// One sentence on standard error, and nothing on standard output.
+/// Expects one sentence on standard error, and nothing on standard output.
 #[track_caller]
 fn refused(app: &TestApp, words: &[&str], part: &str) {
     let done = app.expect(4, words);
@@ -118,7 +118,7 @@ fn database(app: &TestApp) -> PathBuf {
     app.data().join("db/cubeloom.sqlite")
 }
 
-/// Something done to a database from outside.
+/// Python that changes a database from outside.
 fn script(text: &str) -> String {
     format!("import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1]); {text}")
 }
@@ -128,7 +128,7 @@ fn python(app: &TestApp, text: &str) {
     assert!(done.status.success(), "{done:?}");
 }
 
-/// A mount, undone when it is dropped.
+/// A mount. Dropping this unmounts it.
 struct Mount(PathBuf);
 
 impl Mount {

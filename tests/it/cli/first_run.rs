@@ -22,7 +22,7 @@ const BREAKS: &str = r#"
   - {name: after, template: command, needs: [first], arguments: {command: [echo, done]}}
 "#;
 
-/// Both lines that a person needs stand before the results: where the server is, and the link to sign in with.
+/// The server's address and the sign-in link, both printed before the results.
 #[track_caller]
 fn address_and_link(out: &str) -> (String, String) {
     let told = |start: &str| {
@@ -52,7 +52,7 @@ fn once_ends_with_the_run_and_prints_its_table_and_results() {
     assert_eq!(app.latest()["run"]["state"], "succeeded");
 }
 
-/// As for a clone in `/tmp`: each attempt has its own there, and does not see the machine's.
+/// As for a clone in `/tmp`: each attempt has its own `/tmp` and does not see the machine's.
 #[test]
 fn a_program_in_tmp_runs_tasks_of_its_own() {
     let mut app = TestApp::in_folder(Path::new("/tmp"));
@@ -73,12 +73,12 @@ fn once_ends_as_the_run_did() {
     assert!(done.out.contains("✗ first failed") && done.out.contains("the well is dry"), "{done:#?}");
     assert!(done.out.contains("after"), "the table has every task: {done:#?}");
 
-    // Nothing is started of what is not valid, and it says where.
+    // An invalid pipeline starts nothing, and the error has its position.
     let wrong = app.pipeline("wrong", "  - {name: only, template: no-such-template}\n");
     let done = app.expect(2, &["serve", "--run", &wrong, "--once"]);
     assert!(format!("{}{}", done.out, done.err).contains("no-such-template"), "{done:#?}");
     assert_eq!(app.json(0, &["runs"]).as_array().map(Vec::len), Some(1));
-    // There is nothing to read: no server is begun.
+    // Without a readable file, no server starts.
     app.expect(2, &["serve", "--run", "/no/such/pipeline.yaml", "--once"]);
     assert!(app.expect(2, &["serve", "--once"]).err.contains("--run"));
 }
@@ -104,7 +104,7 @@ fn without_once_the_server_goes_on_after_the_run_whatever_became_of_it() {
         wait_for("the run to have been told", || out().contains("The server goes on at "));
         let told: Vec<String> = out().lines().map(ToOwned::to_owned).collect();
         assert!(out().contains(said), "{told:#?}");
-        // The log of the server is in the same file.
+        // The server's log is in the same file.
         let told = told.iter().filter(|line| line.starts_with("Cubeloom is") || line.starts_with("sign in"));
         let (url, link) = address_and_link(&told.cloned().collect::<Vec<_>>().join("\n"));
         signs_in_once(&url, &link);
@@ -114,7 +114,7 @@ fn without_once_the_server_goes_on_after_the_run_whatever_became_of_it() {
     }
 }
 
-/// The link makes the administrator, who sees the run; it works no second time.
+/// The link creates the administrator, who sees the run. It works only once.
 fn signs_in_once(url: &str, link: &str) {
     let nobody = Client::new(url.to_owned(), None);
     assert_eq!(nobody.get("/health").expect(200).json()["status"], "ok");
@@ -128,13 +128,13 @@ fn signs_in_once(url: &str, link: &str) {
     nobody.post("/links/use", &body).expect(410).problem("gone");
 }
 
-/// `make run` is written once, in the Makefile: it calls what is tested here.
+/// The Makefile's `make run` uses the call tested here.
 #[test]
 fn make_run_calls_the_server_as_it_is_called_here() {
     let called = |words: &[&str]| {
         let mut make = Command::new("make");
         make.args(["--dry-run", "--no-print-directory", "run"]).args(words);
-        // These tests may be called by `make` themselves.
+        // `make` itself may run these tests.
         make.env_remove("MAKEFLAGS").env_remove("MAKEOVERRIDES").env_remove("MAKELEVEL");
         let output = make.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).output().unwrap();
         assert!(output.status.success(), "{output:?}");

@@ -1,4 +1,4 @@
-//! Values from task to task, tasks for each element, results that are reused.
+//! Data flow between tasks, for-each tasks, and reused results.
 
 use crate::support::{TestApp, instance, outputs, states};
 
@@ -128,7 +128,7 @@ fn a_loop_over_nothing_has_empty_lists() {
     assert_eq!(app.expect(0, &["logs", "latest", "join", "--worker", "worker-0"]).out, "0 0 all []\n");
 }
 
-/// Numbers are written in the document, come from parameters and items, and are reported by a task before.
+/// Numbers from the document, parameters, items and a previous task's outputs.
 #[test]
 fn words_reach_a_program_as_they_were_written() {
     let app = TestApp::new();

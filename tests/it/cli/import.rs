@@ -1,4 +1,4 @@
-//! Files of another platform: documents are written, job templates installed.
+//! Import of another platform's files: pipelines become documents, job templates are installed.
 
 use std::fs;
 

@@ -1,11 +1,12 @@
-//! `cubeloom compile --for kubernetes`: the objects of a whole pipeline, and what was decided beside them.
+//! `cubeloom compile --for kubernetes`: the manifests of a whole pipeline, and the decisions reported with
+//! them.
 
 use crate::support::TestApp;
 
 const ELASTIC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/elastic/pipeline.yaml");
 const HELLO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/hello/pipeline.yaml");
 
-/// The values of a key that stands at the same depth in every object.
+/// The values of a key at the same depth in every manifest.
 fn values<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
     text.lines().filter_map(|line| line.strip_prefix(key)).collect()
 }

@@ -1,4 +1,4 @@
-//! What workers wrote.
+//! Logs of workers.
 
 use crate::support::TestApp;
 

@@ -1,12 +1,12 @@
-//! Workers that are tested before their program begins, on processors of this machine.
+//! Preflight checks of workers before their program starts, on CPUs of this machine.
 
 use serde_json::{Value, json};
 
 use crate::api::support::{Server, Who};
 use crate::support::{TestApp, instance};
 
-/// A gang of three; `slow` is how the network of one of them is made slow. They share a small machine that others use, too: half a
-/// core each moves many times what the bounds ask for, and all three fit on two cores.
+/// A gang of three; `slow` is the way to slow down one worker's network. The machine is small and shared:
+/// half a CPU each moves many times the required data, and all three fit on two CPUs.
 fn gang(app: &TestApp, slow: &str) -> String {
     let task = format!(
         r#"
@@ -21,7 +21,7 @@ fn gang(app: &TestApp, slow: &str) -> String {
     app.pipeline("tested", &task)
 }
 
-/// The attempts at the gang, as the API tells them.
+/// The gang's attempts, from the API.
 fn attempts(app: TestApp, run: &Value) -> Vec<Value> {
     let server = Server::start_in(app);
     let path = format!("/runs/{}/attempts", run["run"]["id"].as_str().expect("an id"));

@@ -1,4 +1,4 @@
-//! Several processes on one data folder, and processes that die.
+//! Several processes on one data folder, and killed processes.
 
 use rustix::process::Signal;
 
@@ -36,7 +36,7 @@ fn who_waits_takes_over_when_the_engine_dies() {
     assert_eq!(first.wait().signal, Some(9));
     app.write("data/workspace/default/go", "");
     assert_eq!(second.wait().code, Some(0));
-    // The first run is finished by whoever comes next.
+    // The next process finishes the first run.
     let server = app.serve();
     wait_for("the first run", || {
         app.json(0, &["runs", "--state", "succeeded"]).as_array().unwrap().len() == 2
@@ -53,7 +53,7 @@ fn a_server_takes_up_what_a_killed_one_had_started() {
     app.wait_for_file("here");
     server.signal(Signal::KILL);
     let _ = server.wait();
-    // The worker ends while nobody is there to see it.
+    // The worker ends while no server is running.
     app.write("data/workspace/default/go", "");
     app.wait_for_file("ran");
     let server = app.serve();
@@ -77,7 +77,7 @@ fn a_server_that_drains_lets_jobs_go_on() {
     assert_eq!(server.wait().code, Some(0));
     app.write("data/workspace/default/go", "");
     app.wait_for_file("ran");
-    // No server: whoever asks for something becomes the engine.
+    // Without a server, the CLI process itself becomes the engine.
     let other =
         app.pipeline("other", "  - {name: nothing, template: command, arguments: {command: ['true']}}\n");
     app.expect(0, &["run", &other]);

@@ -1,4 +1,4 @@
-//! When tasks run: conditions, trigger rules, retries, timeouts, limits.
+//! Conditions, trigger rules, retries, timeouts and limits of tasks.
 
 use crate::support::{TestApp, instance, states, wait_for};
 

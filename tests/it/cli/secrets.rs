@@ -1,4 +1,4 @@
-//! Secrets reach tasks by name, and nothing that is stored.
+//! Secrets reach tasks by name, and are never stored in plain text.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn secrets_are_given_by_name_and_never_stored() {
     assert!(shown.contains("secrets.api-key") && !shown.contains("tops3cret"), "{shown}");
 }
 
-/// Files below a folder that hold a secret.
+/// Files below a folder that contain a secret.
 fn leaks(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {

@@ -1,4 +1,4 @@
-//! Traces that are made, and rules that are scored on them.
+//! Generated traces, and the scores of right-sizing rules on them.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn a_trace_that_is_made_is_the_same_each_time_and_is_scored_by_every_rule() {
     let table = app.expect(0, &["sizing", "replay", trace, "--policy", "vpa,oracle"]).out;
     let rules: Vec<&str> = table.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(rules, ["RULE", "vpa", "oracle"]);
-    // Where a trace tells starts, it is also played as if it were decided then.
+    // A trace with start times is also replayed as if decided at the start.
     let lines = made.lines().enumerate().map(|(at, line)| match at {
         0 => format!("{line},started\n"),
         _ => format!("{line},{}\n", line.split(',').nth(2).unwrap()),
@@ -68,7 +68,7 @@ fn a_trace_that_is_made_is_the_same_each_time_and_is_scored_by_every_rule() {
     let both = app.json(0, &["sizing", "replay", started.to_str().unwrap(), "--policy", "vpa"]);
     let moments: Vec<&Value> = both.as_array().unwrap().iter().map(|score| &score["decided"]).collect();
     assert_eq!(moments, ["submission", "start"]);
-    // A bound is no rule: it is played where it is named.
+    // A bound is not a rule: it is replayed only if named.
     let bound = app.json(0, &["sizing", "replay", trace, "--policy", "known-after-first,cubeloom"]);
     let names: Vec<_> = bound.as_array().unwrap().iter().map(|score| &score["policy"]).collect();
     assert_eq!(names, ["cubeloom", "known-after-first"]);

@@ -1,4 +1,4 @@
-//! `cubeloom compile --for slurm`: the scripts of a whole pipeline, and what lies ready to submit.
+//! `cubeloom compile --for slurm`: the scripts of a whole pipeline, and the folder ready to submit.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -63,13 +63,13 @@ fn what_a_script_needs_is_written_once() {
         let copied = std::path::Path::new(env[name].as_str().unwrap()).join(file);
         assert!(copied.is_file(), "{}", copied.display());
     }
-    // Another call is another run, with attempts of its own.
+    // Each call is a new run, with its own attempts.
     let again = app.json(0, &call);
     let scripts = again["scripts"].as_array().unwrap();
     assert!(scripts.len() == 1 && scripts[0] != script, "{again}");
 }
 
-/// Submitted together they would run at once.
+/// Without dependencies, jobs submitted together would run at once.
 #[test]
 fn what_comes_after_others_is_printed_with_their_ids_left_open() {
     let app = TestApp::new();

@@ -1,5 +1,5 @@
-//! Elastic jobs on a cluster that has neither Volcano nor operators: single workers come and go by a change of their Job, on
-//! simulated nodes. `tests/cluster/up --bare` brings such a cluster up.
+//! Elastic jobs on a cluster without Volcano and operators: a change of the Job adds and removes single
+//! workers. Runs on simulated nodes, in a cluster started by `tests/cluster/up --bare`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::simulated::{Place, add};
 use crate::api::support::{Client, Server, Who};
 use crate::support::TestApp;
 
-/// A run of one task of workers with a card each, of which there are twelve.
+/// A run of one task whose workers have a GPU each, of twelve in total.
 fn start(client: &Client, code: &str, name: &str, size: Value) -> String {
     let mut arguments = json!({"script": "/opt/train.py"});
     arguments.as_object_mut().unwrap().extend(size.as_object().cloned().unwrap());
@@ -28,7 +28,7 @@ fn start(client: &Client, code: &str, name: &str, size: Value) -> String {
     started["run"]["id"].as_str().unwrap().to_owned()
 }
 
-/// Twelve cards, of which an elastic job has what two gangs leave.
+/// Twelve GPUs; an elastic job uses what two gangs leave.
 struct Shared {
     place: Place,
     server: Server,
@@ -59,7 +59,7 @@ impl Shared {
         self.server.as_(Who::Administrator)
     }
 
-    /// Starts one that needs two cards. Its pods end by themselves: they are told by its name.
+    /// Starts a job that needs two GPUs. Its name makes the simulated pods end by themselves.
     fn needs(&self) -> String {
         start(&self.admin(), &self.code, "simulated", json!({"workers": 2}))
     }
@@ -79,7 +79,7 @@ impl Shared {
         found.items.into_iter().map(|object| serde_json::to_value(object).unwrap()).collect()
     }
 
-    /// The workers of the elastic job that run, by index, with their pods' uids; those that are about to go are not counted.
+    /// The running workers of the elastic job by index, with their pods' uids, without terminating ones.
     fn running(&self) -> BTreeMap<String, String> {
         let runs = |pod: &Value| {
             pod["status"]["phase"] == "Running" && pod["metadata"]["deletionTimestamp"].is_null()
@@ -96,14 +96,14 @@ impl Shared {
         self.running().into_keys().collect()
     }
 
-    /// The elastic job's object.
+    /// The elastic job's manifest.
     fn job(&self) -> Value {
         let mut jobs = self.listed("batch/v1", "Job");
         assert_eq!(jobs.len(), 1, "it is one attempt throughout");
         jobs.remove(0)
     }
 
-    /// The attempt at the elastic task.
+    /// The attempt of the elastic task.
     fn attempt(&self) -> Value {
         let path = format!("/runs/{}/tasks/stretches/instances/0/attempts", self.elastic);
         let mut all = self.admin().get(&path).expect(200).json();
@@ -111,7 +111,7 @@ impl Shared {
         all["items"][0].take()
     }
 
-    /// How many workers, with a card each, the elastic job has had until now, as it is written down.
+    /// The recorded history of the elastic job's worker counts, with a GPU each.
     fn had(&self) -> Vec<u64> {
         let attempt = self.attempt();
         let earlier = attempt["earlier"].as_array().cloned().unwrap_or_default();
@@ -119,7 +119,7 @@ impl Shared {
         workers.chain([attempt["gpus"].as_u64().unwrap()]).collect()
     }
 
-    /// Changes the elastic job's object.
+    /// Patches the elastic job's manifest.
     fn change(&self, change: &Value) {
         let name = json!({"name": self.job()["metadata"]["name"], "namespace": self.place.namespace});
         let object = Object::of(json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": name}));
@@ -145,7 +145,7 @@ fn an_elastic_job_gives_single_workers_to_one_that_needs_room_and_takes_them_aga
     assert_eq!(shared.had(), [4, 2, 4, 2, 4], "what it had is counted");
 }
 
-/// What a server leaves that is killed after it has made the Job smaller, and before it has written that down.
+/// A server is killed after it has scaled down the Job, and before it has recorded that.
 #[ignore = "needs a cluster without Volcano"]
 #[test]
 fn the_next_server_writes_down_what_a_killed_one_has_taken() {
@@ -161,7 +161,7 @@ fn the_next_server_writes_down_what_a_killed_one_has_taken() {
     for index in ["0", "1"] {
         assert_eq!(shared.running()[index], kept[index], "those that stay went on");
     }
-    // Where nothing says that it was to be smaller, what was written down is what it gets.
+    // Without a scale-down request in the Job, the recorded size wins.
     let before = shared.had();
     shared.server.kill();
     shared.change(&json!({"spec": smaller}));

@@ -1,5 +1,5 @@
-//! Thousands of one-pod tasks at once, beside a bare client that makes the same pods as fast as the API server takes them:
-//! `make bench-cluster`.
+//! Thousands of one-pod tasks at once, compared with a bare client that creates the same pods as fast as the
+//! API server accepts them: `make bench-cluster`.
 
 #![allow(clippy::print_stdout, reason = "figures are what it is for")]
 
@@ -21,18 +21,18 @@ use crate::support::TestApp;
 
 const TASKS: usize = 2000;
 const ROUNDS: usize = 3;
-/// Room for all pods at once.
+/// Enough capacity for all pods at once.
 const NODES: usize = 20;
-/// Requests of the bare client that are under way at once.
+/// Concurrent requests of the bare client.
 const AT_ONCE: usize = 128;
 
-/// How long it took from the start, in seconds: until the last pod was there, until the last one had succeeded.
+/// Seconds from the start: until the last pod existed, and until the last one had succeeded.
 struct Times {
     made: f64,
     done: f64,
 }
 
-/// The same until the server said that the run had succeeded, and the most memory that it had, in MB.
+/// The same until the server reported the run as succeeded, and its peak memory in MB.
 struct Ours {
     times: Times,
     run: f64,
@@ -87,7 +87,7 @@ fn ours(place: &Place) -> (Ours, Vec<Pod>) {
     (Ours { times, run, memory }, pods.items.into_iter().map(fresh).collect())
 }
 
-/// A client that does nothing else.
+/// Creates the pods with a client that does nothing else.
 async fn bare(place: &Place, pods: &[Pod]) -> Times {
     let tally = Tally::watch(place.kubectl.0.clone(), &place.namespace).await;
     let api: Api<Pod> = Api::namespaced(place.kubectl.0.clone(), &place.namespace);
@@ -103,7 +103,7 @@ fn since(began: Instant, (made, done): (Instant, Instant)) -> Times {
     Times { made: seconds(made), done: seconds(done) }
 }
 
-/// A pod as it can be made in another namespace: without what the API server and the scheduler chose.
+/// The pod for another namespace, without the fields that the API server and the scheduler set.
 fn fresh(mut pod: Pod) -> Pod {
     let meta = std::mem::take(&mut pod.metadata);
     (pod.metadata.name, pod.metadata.labels, pod.metadata.annotations) =
@@ -115,14 +115,14 @@ fn fresh(mut pod: Pod) -> Pod {
     pod
 }
 
-/// The peak of a process's memory, in MB.
+/// The peak memory of a process, in MB.
 fn most_memory(pid: u32) -> f64 {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.split_whitespace().next().unwrap().parse::<f64>().unwrap() * 1024.0 / 1e6
 }
 
-/// Simulated nodes with room for all; they stay for the rounds that follow.
+/// Simulated nodes with capacity for all pods, kept for the following rounds.
 fn make_nodes(place: &Place) {
     let node = |index: usize| -> Value {
         let name = format!("bench-{index}");

@@ -1,4 +1,4 @@
-//! Why a job could not run, or was lost, in the cluster's own words; and what is left of it afterwards.
+//! Why a job could not run or was lost, in the cluster's own words, and its cleanup.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep};
 use super::harness::{OnNode, told};
 use super::kubectl::{Kubectl, Object};
 
-/// How long the cluster may take to do what it is asked for.
+/// How long the cluster may take to act.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 async fn on_node(
@@ -26,7 +26,7 @@ async fn on_node(
     tokio::task::spawn_blocking(|| OnNode::with(change)).await.unwrap()
 }
 
-/// Starts one worker that runs this text, changed.
+/// Starts one worker with this shell script and a changed job.
 async fn start(node: &OnNode, text: &str, change: impl FnOnce(&mut Job)) -> AttemptKey {
     let mut job = node.job(&Program::shell(text));
     change(&mut job);
@@ -35,7 +35,7 @@ async fn start(node: &OnNode, text: &str, change: impl FnOnce(&mut Job)) -> Atte
     key
 }
 
-/// Waits for a note on why a job waits in which all of these words are.
+/// Waits for a pending reason that contains all of these words.
 async fn waits(node: &OnNode, key: &AttemptKey, words: &[&str]) -> String {
     let note = |event: &Event| match event {
         Event::Preparing(note) if words.iter().all(|word| note.contains(word)) => Some(note.clone()),
@@ -49,7 +49,7 @@ fn api(kubectl: &Kubectl, api_version: &str, kind: &str) -> Api<DynamicObject> {
     kubectl.api(&Object::of(json!({"apiVersion": api_version, "kind": kind, "metadata": metadata})))
 }
 
-/// The names of a job's objects of a kind.
+/// The names of a job's objects of one kind.
 async fn of_job(api: &Api<DynamicObject>, key: &AttemptKey) -> Vec<String> {
     let params = ListParams::default().labels(&format!("cubeloom/job={}", key.object_name()));
     let found = api.list(&params).await.unwrap();
@@ -197,7 +197,7 @@ async fn what_ended_before_a_restart_is_removed_and_what_nobody_has_noted_stays(
     until_gone(&jobs, &unnoted, "the other job").await;
 }
 
-/// The server has a workspace, and the claim is elsewhere: what a newcomer has who adds a cluster to `cubeloom serve`.
+/// The server's workspace differs from the claim, as for a newcomer who adds a cluster to `cubeloom serve`.
 #[ignore = "needs a cluster with a real node"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_claim_whose_files_the_server_does_not_see_is_said_instead_of_losing_outputs() {

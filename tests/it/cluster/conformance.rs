@@ -1,7 +1,7 @@
-//! Each case of the suite that a cluster can pass. Bindings are the same for all jobs here, a thousand pods are more than
-//! one node takes, and a disk that is full would be this machine's.
+//! Each case of the conformance suite that a cluster can pass. All jobs share one CPU binding here, a
+//! thousand pods exceed one node, and a full disk would be this machine's.
 
-/// One test a case, on a node that is made in this way.
+/// One test per case, on a node from the given constructor.
 macro_rules! cases {
     ($module:ident: $($case:ident),+) => {
         cases!($module on new: $($case),+);
@@ -29,7 +29,7 @@ macro_rules! cases {
 cases!(submit: ends_well, measures, twice, concurrently, exits, setup, outputs);
 cases!(cancel: before, starting, running, ended, stubborn, causes);
 cases!(crash: before, starting, running, ended, away, stopping, cancelled_after);
-// The same where the attempt is a bare Pod.
+// The same with a bare Pod as the attempt.
 cases!(submit as pod_submit on bare: ends_well, measures, twice, concurrently, exits, setup, outputs);
 cases!(cancel as pod_cancel on bare: before, starting, running, ended, stubborn, causes);
 cases!(crash as pod_crash on bare: before, starting, running, ended, away, stopping, cancelled_after);

@@ -1,5 +1,5 @@
-//! Experiments of NNI itself by frameworkcontroller itself, on a real node: `make test-frameworkcontroller`, where there is a
-//! program of it.
+//! Real NNI experiments through the real frameworkcontroller, on a real node: `make
+//! test-frameworkcontroller`, if its binary is installed.
 
 use kube::api::ListParams;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::product::{Mounted, ended, until, with_cluster};
 use crate::api::support::{Client, Server};
 use crate::support::TestApp;
 
-/// A trial of the tests: 4 is a mistake, 7 hangs.
+/// The trial: 4 fails, 7 hangs.
 const TRIAL: &str = "\
 import time
 
@@ -24,7 +24,7 @@ while x == 7:
 nni.report_final_result(10 * x)
 ";
 
-/// A cluster that has nothing but Kubernetes and frameworkcontroller.
+/// A cluster with only Kubernetes and frameworkcontroller.
 struct Site {
     admin: Client,
     kubectl: Kubectl,
@@ -41,7 +41,7 @@ impl Site {
         Self { admin, kubectl, runtime, _server, _mounted }
     }
 
-    /// Starts a search over these values on two workers.
+    /// Starts a search over these values with two workers.
     fn start(&self, values: &[u32], max_failures: u32) -> String {
         let document = json!({
             "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "search", "cluster": "node",
@@ -64,7 +64,7 @@ impl Site {
         self.admin.get(&format!("/runs/{run}/tasks/search")).expect(200).json()
     }
 
-    /// What there is of a run: objects of a kind, as they are.
+    /// A run's objects of one kind.
     fn listed(&self, run: &str, version: &str, kind: &str) -> Vec<Value> {
         let named = json!({"name": "any", "namespace": told("CUBELOOM_TEST_NAMESPACE")});
         let api =
@@ -78,7 +78,7 @@ impl Site {
         self.listed(run, "frameworkcontroller.microsoft.com/v1", "Framework")
     }
 
-    /// The names of its pods that run, by role and number.
+    /// The names of its running pods, by role and number.
     fn running(&self, run: &str) -> Vec<(String, String)> {
         let runs = |pod: &&Value| {
             pod["status"]["phase"] == "Running" && pod["metadata"]["deletionTimestamp"].is_null()
@@ -99,7 +99,7 @@ impl Site {
         until("all of it runs", || names() == ["manager-0", "trial-0", "trial-1"]);
     }
 
-    /// Its objects stay for as long as the cluster's keep says, so that somebody may look at them.
+    /// The run's objects are kept for the cluster's retention time, for inspection.
     fn nothing_runs(&self, run: &str) {
         until("none of its pods is left, nor what they know each other by", || {
             ["Pod", "Secret"].iter().all(|kind| self.listed(run, "v1", kind).is_empty())

@@ -1,5 +1,5 @@
-//! A server's executor for the cluster that the environment names, on a runtime of its own, so that it can be ended like a
-//! server.
+//! A server's executor for the cluster named in the environment, on its own runtime, so that it can be
+//! stopped like a server.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -25,13 +25,13 @@ use super::kubectl::Kubectl;
 use super::metrics::{self, Metrics};
 use super::product::until;
 
-/// The image that every template's name stands for on the node of the tests.
+/// The image to which every template's image resolves on the test node.
 const IMAGE: &str = "ghcr.io/cubeloom/command:1.0.0";
-/// Enough for what does little, and little enough for many pods on one node.
+/// Enough for light programs, and small enough for many pods on one node.
 const SMALL: Cpu = Cpu(20);
-/// Enough to use memory as fast as a test needs it.
+/// Enough to allocate memory as fast as a test needs.
 const BUSY: Cpu = Cpu(200);
-/// Where pods see the project's workspace.
+/// Where pods mount the project's workspace.
 const WORKSPACE: &str = "/cubeloom/workspace";
 
 /// An executor whose pods run on the real node.
@@ -39,19 +39,19 @@ pub struct OnNode {
     folder: tempfile::TempDir,
     /// The claim's folder on this machine.
     claim: PathBuf,
-    /// A folder of the claim that is this test's own workspace.
+    /// This test's workspace, as a folder of the claim.
     workspace: String,
     config: KubernetesConfig,
     server: Server<KubernetesExecutor>,
-    /// What a worker gets.
+    /// The CPU request of a worker.
     cpu: Cpu,
-    /// Whether a job of one worker is a bare Pod.
+    /// Whether a job of one worker becomes a bare Pod.
     is_bare: bool,
-    /// What tells what its pods use, where something does.
+    /// The mock metrics API, if used.
     metrics: Option<Metrics>,
 }
 
-/// A server that has seen what is installed on the cluster: that decides what a job becomes.
+/// Starts a server that has discovered the cluster's installed APIs, which determine what a job becomes.
 pub fn start(config: &KubernetesConfig) -> Server<KubernetesExecutor> {
     let server = Server::start(|| KubernetesExecutor::new(config.clone(), Arc::new(SystemClock)));
     let known = || server.inner().facts().kubernetes.is_some_and(|facts| facts.volcano.is_some());
@@ -61,7 +61,7 @@ pub fn start(config: &KubernetesConfig) -> Server<KubernetesExecutor> {
     server
 }
 
-/// The cluster that the environment names, with a server's files in this folder.
+/// The cluster named in the environment, with the server's files in this folder.
 pub fn config(folder: &Path) -> KubernetesConfig {
     let kubeconfig = fs::read_to_string(told("KUBECONFIG")).unwrap();
     KubernetesConfig {
@@ -81,7 +81,7 @@ pub fn config(folder: &Path) -> KubernetesConfig {
     }
 }
 
-/// A job with the tests' image, small enough for many of its pods on one node.
+/// Gives a job the test image and requests small enough for many pods on one node.
 pub fn small(job: &mut Job) {
     job.image = Some(IMAGE.into());
     for role in &mut job.roles {
@@ -89,7 +89,7 @@ pub fn small(job: &mut Job) {
     }
 }
 
-/// What the environment tells of the cluster.
+/// A variable that describes the cluster.
 #[allow(clippy::disallowed_methods, reason = "who brings the cluster up says where it is")]
 pub fn told(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| {
@@ -98,17 +98,17 @@ pub fn told(name: &str) -> String {
 }
 
 impl OnNode {
-    /// On folders of its own.
+    /// Uses new folders.
     pub fn new() -> Self {
         Self::with(|_| {})
     }
 
-    /// Reached by another way.
+    /// Uses another kubeconfig.
     pub fn by(kubeconfig: String) -> Self {
         Self::with(|config| config.access = Access::Kubeconfig { text: kubeconfig, context: None })
     }
 
-    /// With settings of its own.
+    /// Uses changed settings.
     pub fn with(change: impl FnOnce(&mut KubernetesConfig)) -> Self {
         let claim = PathBuf::from(told("CUBELOOM_TEST_WORKSPACE"));
         let folder = tempfile::tempdir().unwrap();
@@ -127,12 +127,12 @@ impl OnNode {
         Self { folder, claim, workspace, config, server, cpu: SMALL, is_bare: false, metrics: None }
     }
 
-    /// Where jobs of one worker are what the cluster's users have most: bare Pods.
+    /// Jobs of one worker become bare Pods, the most common workload of cluster users.
     pub fn bare() -> Self {
         Self { is_bare: true, ..Self::new() }
     }
 
-    /// On a cluster that says what its pods use, and gives those that run more memory.
+    /// The cluster reports the usage of pods and can grow their memory in place.
     pub fn measured() -> Self {
         let metrics = Metrics::new();
         metrics.follow(told("CUBELOOM_TEST_NAMESPACE"));
@@ -147,7 +147,7 @@ impl OnNode {
         node
     }
 
-    /// What a worker has written.
+    /// The log of a worker.
     pub fn log(&self, key: &AttemptKey, worker: &str) -> String {
         fs::read_to_string(self.worker(key, worker).join("stdout")).unwrap_or_default()
     }
@@ -157,7 +157,7 @@ impl OnNode {
         self.folder.path().join("data/runs").join(key.run.as_str()).join(attempt).join(worker)
     }
 
-    /// How the cluster stands, as its page would say.
+    /// The cluster's state, as shown on its page.
     pub fn standing(&self) -> Standing {
         self.server.inner().standing()
     }
@@ -166,14 +166,14 @@ impl OnNode {
         self.claim.join(&self.workspace).join("conformance")
     }
 
-    /// Its job as it would be submitted.
+    /// The submission of a job.
     pub fn submission_of(&self, job: Job) -> Submission {
         let bindings = self.server.inner().bind(&job).unwrap();
         let lowered = lower(&job, &bindings).unwrap();
         Submission { job: Arc::new(job), lowered: Arc::new(lowered) }
     }
 
-    /// The job of a program, small enough for many of its pods on one node.
+    /// A job of the program, small enough for many of its pods on one node.
     pub fn job(&self, program: &Program) -> Job {
         let run = RunId::new(SystemClock.now(), random().into());
         let mut job = program.job(AttemptKey { run, task: "case".into(), instance: 0, n: 1 });
@@ -192,7 +192,7 @@ impl ScalingHarness for OnNode {
         self.submission_of(job)
     }
 
-    /// The kubelet gives it, some time after the API server has taken it.
+    /// The kubelet applies it some time after the API server has accepted it.
     fn given<'a>(&'a self, key: &'a AttemptKey, memory: Bytes) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let pods = metrics::pods(&Kubectl::new().await, &told("CUBELOOM_TEST_NAMESPACE"));
@@ -237,7 +237,7 @@ impl Harness for OnNode {
         fs::metadata(self.worker(key, worker).join("stdout")).map_or(0, |found| found.size())
     }
 
-    /// With control groups of version 1 the kernel ends one process of a container, not all.
+    /// With cgroup v1, the kernel kills one process of a container, not all.
     fn bounds_memory(&self) -> Result<(), &'static str> {
         let second = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
         second.then_some(()).ok_or("the node has control groups of version 1")

@@ -1,6 +1,6 @@
-//! What `alice` tries on a Kubernetes cluster against `bob`, whose jobs run in the same namespace, with their files in the same
-//! claim: documents that ask for what pods of hers must not have, links in her workspace that lead to his, and a program in a
-//! pod of hers.
+//! Attacks by `alice` on a Kubernetes cluster against `bob`, whose jobs run in the same namespace with files
+//! in the same claim. She uses forbidden requests in documents, links from her workspace into his, and a
+//! program in her own pod.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -21,7 +21,7 @@ use crate::support::{TestApp, processes};
 const CLUSTER: Option<&str> = Some("node");
 const IMAGE: &str = "ghcr.io/cubeloom/command:1.0.0";
 
-/// A server whose projects `alice` and `bob` share the claim; the folder of all workspaces.
+/// A server whose projects `alice` and `bob` share the claim, and the folder of all workspaces.
 fn scene() -> (Scene, PathBuf, Mounted) {
     let app = TestApp::new();
     let mounted = mount(&app);
@@ -31,26 +31,26 @@ fn scene() -> (Scene, PathBuf, Mounted) {
     (scene, all, mounted)
 }
 
-/// Waits for a run's end; its state. The node may be busy.
+/// Waits for a run to end. Returns its state. The node may be busy.
 fn ended(client: &Client, run: &str) -> String {
     super::product::ended(client, run)["state"].as_str().unwrap().to_owned()
 }
 
-/// A task that is small enough for the node.
+/// Requests small enough for the node.
 fn small(task: &Value) -> Value {
     let mut one = json!({"resources": {"cpu": "50m", "memory": "64Mi"}});
     one.as_object_mut().unwrap().extend(task.as_object().unwrap().clone());
     one
 }
 
-/// Why a run failed, in its tasks' words.
+/// The failure messages of a run's tasks.
 fn failure(scene: &Scene, run: &str) -> String {
     let tasks = scene.alice.get(&format!("/runs/{run}/tasks")).expect(200).json();
     let all = tasks["items"].as_array().unwrap().iter().map(|task| task["failure"]["message"].to_string());
     all.collect::<Vec<_>>().join(" ")
 }
 
-/// A document that is refused, or whose run fails before anything of it runs.
+/// The document is refused, or its run fails before a worker starts.
 fn kept_out(scene: &Scene, what: &str, task: &Value) -> Line {
     let mut one = json!({"name": "one", "template": "command", "arguments": {"command": ["true"]}});
     one.as_object_mut().unwrap().extend(small(task).as_object().unwrap().clone());
@@ -154,7 +154,7 @@ fn a_document_asks_in_vain_for_what_a_pod_must_not_have() {
     judge(&lines, 38);
 }
 
-/// What of a pod is decided by nobody but the server.
+/// The parts of a pod that only the server decides.
 fn of_pod(pod: &DynamicObject, lines: &mut Vec<Line>) {
     let spec = &pod.data["spec"];
     let container = &spec["containers"][0];
@@ -186,7 +186,7 @@ fn of_pod(pod: &DynamicObject, lines: &mut Vec<Line>) {
         &spec["volumes"],
     ));
     let mounts = container["volumeMounts"].as_array().unwrap();
-    // By the empty folder of its own name it shows the server that both have the claim's files.
+    // The empty folder of its own name shows the server that both mount the same claim.
     let shown = format!(".seen/{}", pod.metadata.name.as_deref().unwrap());
     let is_hers = |mount: &Value| {
         mount["name"] != "workspace"
@@ -198,7 +198,7 @@ fn of_pod(pod: &DynamicObject, lines: &mut Vec<Line>) {
     lines.push(hold("words of hers in its labels", !labels.contains("alice-was-here"), &json!(labels.len())));
 }
 
-/// Links in her workspace that lead to his, wherever a pod of hers, the kubelet or the server might follow one.
+/// Links from her workspace to his, wherever her pod, the kubelet or the server might follow one.
 #[ignore = "needs a cluster with a real node"]
 #[test]
 fn no_link_leads_to_the_workspace_of_another_project() {
@@ -209,7 +209,7 @@ fn no_link_leads_to_the_workspace_of_another_project() {
     let ada = scene.server.as_(Who::Administrator);
     ada.post("/projects/alice/volumes", &volume).expect(201);
     let mut lines = Vec::new();
-    // A first run, so that her workspace is there; it makes the links of all later ones.
+    // A first run creates her workspace and the links for all later ones.
     let links =
         "cd $CUBELOOM_WORKSPACE && ln -sfn ../bob sets && ln -sfn ../../bob runs/bob && ln -sfn .. up && ls";
     let first = run_on(
@@ -238,7 +238,7 @@ fn no_link_leads_to_the_workspace_of_another_project() {
         };
         lines.push((format!("read the notes of bob by {what}"), by));
     }
-    // The folders of a task that comes later, in the place of which an earlier one of the run puts links.
+    // The folders of a later task, which an earlier task of the run replaces with links.
     let plant = "set -e; cd $CUBELOOM_RUN_DIR; mkdir -p .checkpoints/later .attempts/later/0; \
                  ln -sfn ../../../../../bob .checkpoints/later/0; ln -sfn ../../../../../../bob .attempts/later/0/1; echo planted";
     let steal = "cat $CUBELOOM_CHECKPOINT_DIR/notes; cat ${CUBELOOM_OUTPUTS%/*}/../notes; echo x >$CUBELOOM_CHECKPOINT_DIR/new; true";
@@ -265,7 +265,7 @@ fn no_link_leads_to_the_workspace_of_another_project() {
     let taken = logs.text().contains("the notes of bob") || state != "failed" || !told.contains("workspace");
     let by = if taken { Err(format!("{state}: {told} {}", logs.text())) } else { Ok(told) };
     lines.push(("put links in the place of a later task's folders".into(), by));
-    // What a worker reports is read by the server, on its own machine.
+    // The server reads a worker's outputs on its own machine.
     let secret = scene.server.path("secret");
     fs::write(&secret, "{\"output\": {\"stolen\": \"the-secret-of-bob\"}}\n").unwrap();
     for to in [secret.to_str().unwrap(), "../../../../../../../../bob/report"] {
@@ -282,14 +282,13 @@ fn no_link_leads_to_the_workspace_of_another_project() {
         lines.push((format!("report what a link leads to: {to}"), by));
     }
     judge(&lines, 12);
-    // Other tests of this file leave bob's own things there.
+    // Other tests of this file leave bob's own files there.
     let mut left: Vec<_> =
         fs::read_dir(all.join("bob")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.retain(|name| !["facts.json", "notes", "over", "report", "runs"].contains(&name.to_str().unwrap()));
     assert!(left.is_empty(), "alice has put there: {left:?}");
 }
 
-/// The pods of a run.
 fn pods(run: &str) -> Vec<DynamicObject> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
@@ -301,7 +300,7 @@ fn pods(run: &str) -> Vec<DynamicObject> {
     })
 }
 
-/// The API server at an address that pods reach: in a cluster of people's they all do.
+/// The API server's address as seen from pods, which on a real cluster all pods can reach.
 fn api_for_pods() -> String {
     let kubeconfig = fs::read_to_string(told("KUBECONFIG")).unwrap();
     let server = kubeconfig.split("https://").nth(1).unwrap();
@@ -338,7 +337,7 @@ fn a_program_in_a_pod_cannot_reach_beyond_its_project() {
     let bob = pods(&victim).remove(0);
     let job = bob.metadata.labels.as_ref().unwrap()["cubeloom/job"].clone();
     let facts = json!({
-        // As the node knows it: its number in another pod is another process's.
+        // The pid on the node: in another pod the same number is another process.
         "pid": pid().unwrap(),
         "uid": 10_000,
         "work": "/cubeloom/bob/work",

@@ -1,4 +1,4 @@
-//! Somebody else who works on the cluster.
+//! Acts as another client of the cluster.
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_executor_kubernetes::Access;
@@ -9,19 +9,18 @@ use serde_json::{Value, json};
 
 use super::harness::told;
 
-/// With an administrator's rights.
+/// Has an administrator's rights.
 pub struct Kubectl(pub Client);
 
-/// An object as it is written.
+/// A manifest.
 pub struct Object(Value);
 
 impl Object {
-    /// From its document.
     pub fn of(document: Value) -> Self {
         Self(document)
     }
 
-    /// The job of an attempt: the suite's jobs become Volcano's.
+    /// The job of an attempt: the suite's jobs become Volcano jobs.
     pub fn job(key: &AttemptKey) -> Self {
         Self(json!({
             "apiVersion": "batch.volcano.sh/v1alpha1",
@@ -30,7 +29,6 @@ impl Object {
         }))
     }
 
-    /// A pod of an attempt.
     pub async fn pod_of(kubectl: &Kubectl, key: &AttemptKey) -> Self {
         let mut pod = Self::job(key);
         pod.0["apiVersion"] = "v1".into();
@@ -47,13 +45,13 @@ impl Object {
 }
 
 impl Kubectl {
-    /// On the cluster of the tests.
+    /// Connects to the test cluster.
     pub async fn new() -> Self {
         let text = std::fs::read_to_string(told("KUBECONFIG")).unwrap();
         Self(Access::Kubeconfig { text, context: None }.client("test").await.unwrap())
     }
 
-    /// The objects of its kind, in its namespace.
+    /// The API of the object's kind and namespace.
     pub fn api(&self, object: &Object) -> Api<DynamicObject> {
         let text = |name: &str| object.0[name].as_str().unwrap();
         let (group, version) = text("apiVersion").rsplit_once('/').unwrap_or(("", text("apiVersion")));
@@ -64,30 +62,28 @@ impl Kubectl {
         }
     }
 
-    /// Makes it.
     pub async fn create(&self, object: &Object) {
         let made: DynamicObject = serde_json::from_value(object.0.clone()).unwrap();
         self.api(object).create(&PostParams::default(), &made).await.unwrap();
     }
 
-    /// The phase that it is in.
+    /// The phase in its status.
     pub async fn phase(&self, object: &Object) -> Option<String> {
         let found = self.api(object).get(object.name()).await.unwrap();
         found.data["status"]["phase"].as_str().map(ToOwned::to_owned)
     }
 
-    /// Makes it, or makes it so.
+    /// Creates or updates it.
     pub async fn apply(&self, object: &Object) {
         let params = PatchParams::apply("tests").force();
         self.api(object).patch(object.name(), &params, &Patch::Apply(&object.0)).await.unwrap();
     }
 
-    /// Deletes it.
     pub async fn delete(&self, object: &Object) {
         self.api(object).delete(object.name(), &DeleteParams::background()).await.unwrap();
     }
 
-    /// Changes it.
+    /// Patches it.
     pub async fn merge(&self, object: &Object, change: &Value) {
         let params = PatchParams::default();
         self.api(object).patch(object.name(), &params, &Patch::Merge(change)).await.unwrap();

@@ -1,4 +1,4 @@
-//! What workers on a real node are at, and how they are tested before their program begins.
+//! Stacks and preflight checks of workers on a real node.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::harness::OnNode;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A program of Python that says that it answers, as those do that import `cubeloom`, and hangs.
+/// A Python program that enables stack dumps, as `import cubeloom` does, and hangs.
 const HANGS: &str = r#"exec python3 -c '
 import faulthandler, fcntl, os, time
 faulthandler.register(16, file=2, all_threads=True, chain=False)
@@ -48,7 +48,7 @@ async fn what_workers_of_a_pod_are_at_is_found_in_their_own_containers() {
     node.executor().submit(submission).await;
     let begun = |worker: &str| node.log(&key, worker).contains("ready");
     wait("both to run", || begun("worker-0") && begun("worker-1")).await;
-    // Their logs are here before the cluster says that they run.
+    // The logs may arrive before the cluster reports the pod as running.
     let began = Instant::now();
     let stacks = loop {
         let stacks = node.executor().stacks(&key).await;
@@ -78,7 +78,7 @@ async fn pods_test_each_other_before_their_program_begins() {
     assert_eq!(ended.outcome, Outcome::Succeeded, "{}", node.log(&key, "worker-0"));
     let tested = ended.report.preflight.expect("a test");
     assert_eq!((tested.workers.len(), tested.blamed), (3, None));
-    // Between pods of one node no network is measured, and there may be one node; the claim's folder is not theirs.
+    // No network is measured between pods of one node, and the claim's folder is not tested.
     assert!(tested.workers.iter().all(|one| one.cpu.is_some()), "{:?}", tested.workers);
     assert!(node.log(&key, "worker-2").ends_with("ran\n"));
     let told = node.recorder().events(&key);

@@ -1,6 +1,6 @@
-//! The cluster's metrics API, played: its kind is served as metrics-server serves it, and a test says what pods use, or has it told
-//! what programs on the real node do use. Every server on the cluster finds it there, so who has it runs alone
-//! (`.config/nextest.toml`).
+//! A mock of the cluster's metrics API: it serves the kind as metrics-server does. A test sets the usage of
+//! pods, or mirrors the real usage of programs on the real node. Every server on the cluster finds it, so
+//! tests that use it run alone (`.config/nextest.toml`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,19 +23,19 @@ use super::kubectl::{Kubectl, Object};
 
 const GROUP: &str = "metrics.k8s.io";
 const VERSION: &str = "metrics.k8s.io/v1beta1";
-/// How often it is looked whether it is served, or no more.
+/// Poll interval of API discovery.
 const LOOK: Duration = Duration::from_millis(100);
-/// How often it is told what programs use.
+/// Interval of usage updates.
 const TELL: Duration = Duration::from_secs(1);
 
-/// Served until it is dropped.
+/// Serves the API until dropped.
 pub struct Metrics {
     runtime: Option<Runtime>,
     kubectl: Kubectl,
 }
 
 impl Metrics {
-    /// Served, and found by whoever asks what is.
+    /// Serves the API, and waits until discovery finds it.
     pub fn new() -> Self {
         apart(|| {
             let runtime = Runtime::new().unwrap();
@@ -51,13 +51,13 @@ impl Metrics {
         })
     }
 
-    /// Says how much memory a pod's program uses now.
+    /// Sets the current memory usage of a pod's program.
     pub fn tell(&self, pod: &DynamicObject, memory: Bytes) {
         let told = apart(|| self.runtime().block_on(tell(&self.kubectl, pod, memory)));
         assert!(told, "the cluster does not take what a pod uses");
     }
 
-    /// Says from now on what the programs of pods of a namespace use, which are on the real node.
+    /// Reports the real usage of programs in a namespace's pods, which run on the real node, from now on.
     pub fn follow(&self, namespace: String) {
         let kubectl = Kubectl(self.kubectl.0.clone());
         self.runtime().spawn(async move {
@@ -67,7 +67,7 @@ impl Metrics {
                 let Ok(found) = pods.list(&ours).await else { continue };
                 for pod in found {
                     if let Some(memory) = used(&pod) {
-                        // It is served no more when the test has ended.
+                        // The API is gone when the test has ended.
                         tell(&kubectl, &pod, memory).await;
                     }
                 }
@@ -81,7 +81,7 @@ impl Metrics {
 }
 
 impl Drop for Metrics {
-    /// Nobody finds it any more.
+    /// Removes the API, and waits until discovery no longer finds it.
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
         let gone = async {
@@ -96,12 +96,13 @@ impl Drop for Metrics {
     }
 }
 
-/// Does it on a thread of its own: a test's own may be a runtime's, where nothing may wait.
+/// Runs `work` on its own thread: the test's thread may belong to a runtime, where nothing may block.
 fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(work).join().unwrap())
 }
 
-/// The kind of what is told of pods. Its group is one of Kubernetes' own: the API server wants a word of who approved of it.
+/// The CRD of pod metrics. Its group is a reserved Kubernetes group, so the API server requires an approval
+/// annotation.
 fn definition() -> Object {
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     Object::of(json!({
@@ -130,13 +131,13 @@ async fn is_served(kubectl: &Kubectl) -> bool {
     has_pods && has_group(kubectl).await
 }
 
-/// The pods of a namespace.
 pub fn pods(kubectl: &Kubectl, namespace: &str) -> Api<DynamicObject> {
     let any = json!({"name": "any", "namespace": namespace});
     kubectl.api(&Object::of(json!({"apiVersion": "v1", "kind": "Pod", "metadata": any})))
 }
 
-/// Like metrics-server, which gives what it tells of a pod the pod's own name and labels; whether it was taken.
+/// Writes pod metrics with the pod's name and labels, like metrics-server. Returns whether the write
+/// succeeded.
 async fn tell(kubectl: &Kubectl, pod: &DynamicObject, memory: Bytes) -> bool {
     let (name, namespace) = (pod.name_any(), pod.namespace().unwrap());
     let usage = json!({"cpu": "10m", "memory": format!("{}Ki", memory.0 >> 10)});
@@ -153,12 +154,13 @@ async fn tell(kubectl: &Kubectl, pod: &DynamicObject, memory: Bytes) -> bool {
     api.patch(&name, &params, &Patch::Apply(&told)).await.is_ok()
 }
 
-/// The memory limit of a pod's program on the real node, as the kernel has it.
+/// The memory limit of a pod's program on the real node, from its cgroup.
 pub fn limit(pod: &DynamicObject) -> Option<Bytes> {
     number(&group_of(pod)?, ["memory.max", "memory.limit_in_bytes"]).map(Bytes)
 }
 
-/// The memory that a pod's program on the real node uses, as a kubelet counts it: without what of files the kernel would drop first.
+/// The working-set memory of a pod's program on the real node, as the kubelet computes it: without inactive
+/// file cache.
 fn used(pod: &DynamicObject) -> Option<Bytes> {
     let group = group_of(pod)?;
     let used = number(&group, ["memory.current", "memory.usage_in_bytes"])?;
@@ -168,17 +170,17 @@ fn used(pod: &DynamicObject) -> Option<Bytes> {
     Some(Bytes(used.saturating_sub(dropped)))
 }
 
-/// The number in a file of a control group, which has another name in version 1.
+/// The number in a cgroup file, whose name differs in cgroup v1.
 fn number(group: &Path, names: [&str; 2]) -> Option<u64> {
     let text = names.iter().find_map(|name| fs::read_to_string(group.join(name)).ok())?;
     text.trim().parse().ok()
 }
 
-/// The control group of a pod's program, as long as it runs, where memory is counted.
+/// The memory cgroup of a pod's program, while it runs.
 fn group_of(pod: &DynamicObject) -> Option<PathBuf> {
     let id = pod.data["status"]["containerStatuses"][0]["containerID"].as_str()?;
     let id = id.strip_prefix("containerd://")?;
-    // Version 1 has a tree for each controller.
+    // cgroup v1 has a hierarchy per controller.
     let first = Path::new("/sys/fs/cgroup/memory");
     let root = if first.join("cgroup.procs").exists() { first } else { Path::new("/sys/fs/cgroup") };
     let is_node = |folder: &PathBuf| {

@@ -1,5 +1,5 @@
-//! Jobs on a real cluster: `make test-cluster` brings one up and says where it is. Without one there is nothing to run, so
-//! these tests are ignored. Those of `simulated` and `bare` need no real node, all others do.
+//! Jobs on a real cluster, which `make test-cluster` starts and describes. The tests are ignored because they
+//! need it. Those of `simulated` and `bare` need no real node; all others do.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 

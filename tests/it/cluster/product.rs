@@ -1,4 +1,5 @@
-//! The whole product on a real cluster: a cluster is added by API, checked, and runs what this machine runs.
+//! The whole product on a real cluster: a cluster is added through the API, checked, and runs the same as
+//! this machine.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -23,7 +24,7 @@ pub const DIGITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/digit
 /// How long the example may take in pods on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The claim's folder, mounted where the server has its workspaces.
+/// The claim's folder, mounted as the server's workspaces.
 pub struct Mounted(PathBuf);
 
 impl Drop for Mounted {
@@ -32,7 +33,7 @@ impl Drop for Mounted {
     }
 }
 
-/// A server that sees the claim, and the cluster added to it.
+/// A server that mounts the claim, with the cluster added.
 pub fn with_cluster(app: TestApp) -> (Server, Client, Mounted) {
     let mounted = mount(&app);
     let server = Server::start_in(app);
@@ -40,7 +41,7 @@ pub fn with_cluster(app: TestApp) -> (Server, Client, Mounted) {
     (server, admin, mounted)
 }
 
-/// Has a server that is not started yet see the claim.
+/// Mounts the claim for a server that has not started yet.
 pub fn mount(app: &TestApp) -> Mounted {
     let workspace = app.data().join("workspace");
     fs::create_dir_all(&workspace).unwrap();
@@ -78,12 +79,12 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Uploads the example's programs; their digest.
+/// Uploads the example's programs. Returns their digest.
 pub fn uploaded(client: &Client) -> String {
     uploaded_to(client, "default", DIGITS)
 }
 
-/// Uploads the programs of a folder to a project; their digest.
+/// Uploads a folder's programs to a project. Returns their digest.
 pub fn uploaded_to(client: &Client, project: &str, folder: &str) -> String {
     let mut packed = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     packed.append_dir_all(".", folder).unwrap();
@@ -93,7 +94,7 @@ pub fn uploaded_to(client: &Client, project: &str, folder: &str) -> String {
     answer["digest"].as_str().unwrap().to_owned()
 }
 
-/// A run, as it has ended.
+/// Waits for a run to end. Returns the run.
 pub fn ended(client: &Client, run: &str) -> Value {
     let mut seen = Value::Null;
     until("the run ends", || {
@@ -103,7 +104,7 @@ pub fn ended(client: &Client, run: &str) -> Value {
     seen
 }
 
-/// Runs a document, which succeeds; its run.
+/// Runs a document, which must succeed. Returns the run.
 pub fn succeeded(client: &Client, document: &str, code: &str) -> String {
     let wanted = json!({"document": document, "code": code});
     let started = client.post("/projects/default/runs", &wanted).expect(201).json();
@@ -116,13 +117,13 @@ pub fn succeeded(client: &Client, document: &str, code: &str) -> String {
     run
 }
 
-/// Runs the example; the outputs of its tasks.
+/// Runs the example. Returns the outputs of its tasks.
 pub fn outputs(client: &Client, document: &str, code: &str) -> Value {
     let run = succeeded(client, document, code);
     client.get(&format!("/runs/{run}/outputs")).expect(200).json()
 }
 
-/// What the models reached, by task.
+/// The models' scores, by task.
 pub fn reached(outputs: &Value) -> Vec<(String, Value)> {
     let items = outputs["items"].as_array().unwrap().iter();
     let numbers = |one: &Value| {
@@ -181,7 +182,7 @@ fn a_task_runs_a_program_of_the_image_that_it_names() {
     assert!(outputs["items"][0]["outputs"]["version"].is_string(), "{outputs}");
     assert_eq!(server.expect(0, &["logs", &run, "own", "--worker", "worker-0"]).out, "said\n");
 
-    // The template's example; the node has no other images than these.
+    // The template's example; the node has only these images.
     let example = fs::read_to_string(rig::shipped("task-templates/container/example.yaml")).unwrap();
     let image = "ghcr.io/cubeloom/command:1.0.0";
     let wanted = json!({
@@ -198,7 +199,7 @@ fn a_task_runs_a_program_of_the_image_that_it_names() {
         "{outputs}"
     );
 
-    // A registry may be away for a while: it is told, and the task waits.
+    // A registry may be down for a while: the task stays pending with that reason.
     let run = started("127.0.0.1:1/none:1");
     until("what the node says of the image", || {
         let waiting = admin.get(&format!("/runs/{run}/tasks/own")).expect(200).json();

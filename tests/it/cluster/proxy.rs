@@ -1,5 +1,5 @@
-//! Stands between a server and the cluster's API server, and lets it rain: nobody answers, answers get lost, watches are
-//! too old, there is too much to do, nobody knows us any more.
+//! A proxy between a server and the cluster's API server that injects faults: no response, lost responses,
+//! expired watches, overload, and rejected credentials.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -21,30 +21,29 @@ use tokio::sync::watch;
 
 type Answer = Response<UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>>;
 
-/// What becomes of requests.
+/// The injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weather {
-    /// They are answered.
+    /// Requests are answered.
     Fine,
-    /// Connections break, and no new one comes about.
+    /// Connections break, and new ones are refused.
     Away,
-    /// Connections stay, and nothing comes back.
+    /// Connections stay open without responses.
     Hangs,
-    /// Every other one is answered with 429.
+    /// Every other request gets a 429.
     Busy,
-    /// Every one is.
+    /// Every request gets a 429.
     Full,
-    /// What is asked for is done, and the answer to anything but a question is 504.
+    /// Requests are executed, but the response to any write is a 504.
     Lost,
-    /// Nobody knows us: 401.
+    /// Credentials are rejected with a 401.
     Strangers,
-    /// Watches are told in their stream that what they have seen is too old, as API servers do it.
+    /// Watches get a 410 event in their stream, as from API servers.
     Old,
-    /// Watches are refused with 410 instead.
+    /// Watches are refused with a 410 status instead.
     Gone,
 }
 
-/// A way to the API server.
 pub struct Proxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -58,7 +57,7 @@ struct Shared {
 }
 
 impl Proxy {
-    /// To the cluster of this kubeconfig, on the present runtime.
+    /// Starts a proxy to the cluster of this kubeconfig, on the current runtime.
     pub async fn start(kubeconfig: &str) -> Self {
         let access = Access::Kubeconfig { text: kubeconfig.to_owned(), context: None };
         let client = access.client("test").await.unwrap();
@@ -74,7 +73,7 @@ impl Proxy {
         Self { address, shared }
     }
 
-    /// A kubeconfig that leads here.
+    /// A kubeconfig that points to the proxy.
     pub fn kubeconfig(&self) -> String {
         json!({
             "apiVersion": "v1",
@@ -87,17 +86,17 @@ impl Proxy {
         .to_string()
     }
 
-    /// Changes the weather. Requests and watches that are under way break off, as they would.
+    /// Changes the fault. Open requests and watches break off.
     pub fn becomes(&self, weather: Weather) {
         self.shared.weather.send_replace(weather);
     }
 
-    /// How many times objects were listed.
+    /// The number of list requests.
     pub fn listed(&self) -> usize {
         self.shared.listed.load(Ordering::Relaxed)
     }
 
-    /// How many requests were not answered as the API server would have.
+    /// The number of requests that failed because of a fault.
     pub fn refused(&self) -> usize {
         self.shared.refused.load(Ordering::Relaxed)
     }
@@ -113,7 +112,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// Until the weather changes.
+/// Serves a connection until the fault changes.
 async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let mut weather = shared.weather.subscribe();
     let present = *weather.borrow_and_update();
@@ -126,7 +125,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         _ = &mut connection => return,
         _ = weather.changed() => {}
     }
-    // Neither end hears of a connection whose packets are lost, whatever comes after.
+    // Neither end notices a connection whose packets are dropped, whatever follows.
     if *weather.borrow() == Weather::Hangs {
         std::future::pending().await
     }
@@ -167,12 +166,12 @@ async fn answer(shared: &Shared, weather: Weather, request: Request<Incoming>) -
     }
 }
 
-/// One in two, in turns of no pattern.
+/// True for one in two, without a regular pattern.
 fn rand() -> bool {
     cubeloom_testkit::conformance::random().is_multiple_of(2)
 }
 
-/// An answer as the API server gives it.
+/// A response in the API server's format.
 fn status(code: u16, reason: &str) -> Answer {
     answer_of(code, &failure(code, reason).to_string())
 }

@@ -1,4 +1,4 @@
-//! A job of Ray with Ray itself, by KubeRay, which asks its head how the job ended: well, and badly.
+//! Jobs with a real Ray through KubeRay, which asks the Ray head how the job ended: success and failure.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::simulated::frameworks::templates;
 use crate::api::support::Client;
 use crate::support::TestApp;
 
-/// Tasks of Ray that tell where they ran.
+/// Ray tasks that print where they ran.
 const PLACES: &str = "\
 import time
 
@@ -18,10 +18,10 @@ place = ray.remote(num_cpus=1)(lambda: time.sleep(2) or ray.util.get_node_ip_add
 places = set(ray.get([place.remote() for _ in range(6)]))
 ";
 
-/// A run of one job of Ray; how its task ended.
+/// Runs one Ray job. Returns its ended task.
 fn task(client: &Client, then: &str) -> Value {
     let command = ["python3", "-c", &format!("{PLACES}{then}")];
-    // What it has room for on the tests' node.
+    // Fits on the test node.
     let resources = json!({"head": {"cpu": "600m"}, "worker": {"cpu": "300m"}});
     let document = json!({
         "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "ray", "cluster": "node",

@@ -1,5 +1,5 @@
-//! Images that only the project's account may pull: the node asks the registry with it. The registry is a stand-in that
-//! knows no image, and hears who asks.
+//! Private images: the node pulls with the project's registry account. The registry is a stand-in without
+//! images that records the credentials.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -14,13 +14,13 @@ use super::simulated::frameworks::templates;
 use crate::support::TestApp;
 
 const PASSWORD: &str = "password-of-a-test";
-/// `bot` with that password.
+/// Basic authentication of `bot` with its password.
 const BASIC: &str = "Basic Ym90OnBhc3N3b3JkLW9mLWEtdGVzdA==";
 
 /// A registry without images.
 struct Registry {
     host: String,
-    /// The accounts that it was asked with.
+    /// The received credentials.
     heard: Arc<Mutex<Vec<String>>>,
 }
 
@@ -44,7 +44,7 @@ impl Registry {
     }
 }
 
-/// Answers one request: who does not say who they are is asked to.
+/// Answers one request. A request without credentials gets a challenge.
 fn answer(mut stream: TcpStream, heard: &Mutex<Vec<String>>) {
     let lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
     let named = |line: String| {

@@ -1,5 +1,5 @@
-//! Jobs that are suspended and go on, each by the way of its operator: their pods go, nothing of it is taken for an end,
-//! and what they write afterwards is in the same logs.
+//! Jobs that are suspended and resumed, each in its operator's way: their pods go, that is not mistaken for
+//! an end, and later output continues the same logs.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use tokio::time::{sleep, timeout};
 
 use super::harness::OnNode;
 
-/// How long pods may take to go, and operators to heed.
+/// How long pods may take to go, and operators to react.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Every worker waits for ever, unless it is there for the second time.
+/// Every worker waits forever, unless it starts for the second time.
 fn patient(workers: usize) -> String {
     signed(&format!("echo begun; if [ $(wc -l <$LEDGER) -le {workers} ]; then exec sleep 600; fi"))
 }
@@ -50,10 +50,10 @@ async fn is_suspended_and_goes_on(framework: &str, program: Program, workers: us
     executor.suspend(&key, true).await.unwrap();
     until("its workers are gone", || node.alive(&key) == 0 && node.executor().suspended(&key) == Some(true))
         .await;
-    // Longer than a failure takes to be told.
+    // Longer than it takes to report a failure.
     sleep(Duration::from_secs(4)).await;
     assert_eq!(node.recorder().ends(&key), 0, "to be suspended is no end");
-    // The next server finds it so.
+    // The next server finds the job suspended.
     drop(executor);
     let node = tokio::task::spawn_blocking(move || {
         node.crash();

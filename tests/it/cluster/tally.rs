@@ -1,4 +1,4 @@
-//! When the pods of a namespace were made, and when they had succeeded, as a watch sees it.
+//! When the pods of a namespace were created and had succeeded, as seen by a watch.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, ResourceExt};
 use tokio::sync::watch;
 
-/// How long all of them may take.
+/// How long all of them together may take.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Counts while it lives.
+/// Counts until dropped.
 pub struct Tally {
     seen: watch::Receiver<HashMap<String, Times>>,
     watching: tokio::task::JoinHandle<()>,
@@ -26,7 +26,7 @@ struct Times {
 }
 
 impl Tally {
-    /// Begins; what is there is seen when this returns.
+    /// Starts watching. Existing pods have been seen when this returns.
     pub async fn watch(client: Client, namespace: &str) -> Self {
         let api: Api<Pod> = Api::namespaced(client, namespace);
         let (sender, seen) = watch::channel(HashMap::new());
@@ -48,7 +48,8 @@ impl Tally {
         Self { seen, watching }
     }
 
-    /// When the last of `count` pods was made, and when the last had succeeded; waits for it.
+    /// Waits until `count` pods exist and have succeeded. Returns when the last was created, and when the
+    /// last succeeded.
     pub async fn times(mut self, count: usize) -> (Instant, Instant) {
         let all = |seen: &HashMap<String, Times>| {
             seen.len() >= count && seen.values().all(|times| times.done.is_some())

@@ -1,4 +1,4 @@
-//! Terminals on a real node: a pod in a worker's place, and nothing left of it, whoever ends it.
+//! Terminals on a real node: a pod in place of a worker, and complete cleanup however it ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,7 +51,7 @@ fn api(kubectl: &Kubectl, api_version: &str, kind: &str) -> Api<DynamicObject> {
     kubectl.api(&Object::of(json!({"apiVersion": api_version, "kind": kind, "metadata": metadata})))
 }
 
-/// What there is of a terminal: Jobs, pods, Secrets, ConfigMaps.
+/// The remaining Jobs, pods, Secrets and ConfigMaps of a terminal.
 async fn left(kubectl: &Kubectl, id: &str) -> Vec<String> {
     let params = ListParams::default().labels(&format!("cubeloom/terminal={id}"));
     let mut names = Vec::new();
@@ -92,10 +92,10 @@ async fn a_shell_in_a_pod_stands_for_its_worker_and_leaves_nothing() {
     assert!(said.contains("Hello.\r\nagain: ") && said.contains("1 xterm-256color /dev/pts/"), "{said}");
     let said = told_by(&*terminal, "again\r", "[exit code 3]").await;
     assert!(said.contains("made by 1 of 2, it's 1"), "{said}");
-    // What it reports is nobody's, and where it works ends with it.
+    // Its outputs are ignored, and its working folder ends with it.
     told_by(&*terminal, "echo {} >$CUBELOOM_OUTPUTS && touch here && pwd && echo $((6 * 7))\r", "42").await;
     terminal.resize(TerminalSize { columns: 70, rows: 20 }).await.unwrap();
-    // What is typed is shown, too, and must not be what is waited for.
+    // The input is echoed, so it must differ from the expected text.
     told_by(&*terminal, "until [ \"$(stty size)\" = '20 7'0 ]; do sleep 1; done; stty size\r", "20 70").await;
     assert!(left(&kubectl, &id).await.len() >= 2);
     terminal.end().await;
@@ -126,7 +126,7 @@ async fn a_shell_in_a_pod_ends_with_the_server() {
         node
     });
     let _node = node.await.unwrap();
-    // Nobody holds it any more.
+    // No server has the terminal any more.
     nothing_left(&kubectl, &id).await;
 }
 

@@ -1,5 +1,5 @@
-//! The API server is away, overloaded, forgets us, or somebody else works on the same objects: nothing is lost, nothing
-//! starts twice, and the cluster's page says it.
+//! The API server is unreachable, overloaded, or rejects the credentials, or another client changes the same
+//! objects. No job is lost or started twice, and the cluster's page shows the problem.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::harness::{OnNode, told};
 use super::kubectl::{Kubectl, Object};
 use super::proxy::{Proxy, Weather};
 
-/// How long a change may take to be seen.
+/// How long a change may take to be noticed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An executor behind a proxy.
@@ -26,7 +26,7 @@ async fn behind() -> (OnNode, Proxy) {
     (node, proxy)
 }
 
-/// Waits until the cluster stands as `wanted` takes it.
+/// Waits until the cluster's state is accepted by `wanted`.
 async fn stands(node: &OnNode, wanted: impl Fn(&Standing) -> bool) -> Standing {
     let look = async {
         loop {
@@ -56,7 +56,7 @@ async fn start(node: &OnNode, text: &str) -> AttemptKey {
     key
 }
 
-/// Ended well, and ran once.
+/// Asserts that it succeeded, and ran once.
 async fn is_well(node: &OnNode, key: &AttemptKey) {
     let ended = node.recorder().ended(key).await;
     assert_eq!(ended.outcome, Outcome::Succeeded, "{ended:?}");
@@ -64,7 +64,7 @@ async fn is_well(node: &OnNode, key: &AttemptKey) {
     assert_eq!(node.recorder().ends(key), 1);
 }
 
-/// How long the API server is away: these seconds, or `CUBELOOM_TEST_AWAY`.
+/// How long the API server is unreachable: these seconds, or `CUBELOOM_TEST_AWAY`.
 #[allow(clippy::disallowed_methods, reason = "given by hand")]
 fn absence(seconds: u64) -> Duration {
     let told = std::env::var("CUBELOOM_TEST_AWAY").ok().and_then(|told| told.parse().ok());
@@ -81,7 +81,7 @@ async fn what_ends_while_the_server_is_away_is_told_afterwards() {
     let away = stands(&node, |standing| matches!(standing, Standing::Away { .. })).await;
     let Standing::Away { why, .. } = away else { unreachable!() };
     assert!(!why.is_empty());
-    // Submitted while nobody answers: it waits, and says so.
+    // Submitted during the outage: it is pending with that reason.
     let meanwhile = start(&node, "true").await;
     let preparing = |event: &Event| match event {
         Event::Preparing(note) => Some(note.clone()),
@@ -106,7 +106,7 @@ async fn a_log_is_whole_although_the_server_was_away() {
     node.recorder().started(&key).await;
     until("it is followed while it comes", || !node.log(&key, "worker-0").is_empty()).await;
     proxy.becomes(Weather::Away);
-    // Longer than a log is asked for that the cluster says it has not.
+    // Longer than the server retries a log that the cluster says it does not have.
     sleep(absence(8)).await;
     proxy.becomes(Weather::Fine);
     is_well(&node, &key).await;
@@ -114,7 +114,7 @@ async fn a_log_is_whole_although_the_server_was_away() {
     assert_eq!(node.log(&key, "worker-0"), lines);
 }
 
-/// While watches are refused so, what ends and what somebody deletes is told nevertheless: everything is listed anew.
+/// With watches refused this way, ends and deletions are noticed by a new list.
 async fn is_listed_anew(weather: Weather) {
     let (node, proxy) = behind().await;
     let keys = [start(&node, "sleep 3").await, start(&node, "sleep 8").await];
@@ -188,7 +188,7 @@ async fn credentials_that_are_no_longer_known_are_said_and_cost_nothing() {
     is_well(&node, &meanwhile).await;
 }
 
-/// Packets that go nowhere break no connection: it is found out by asking.
+/// Dropped packets do not break a connection: only a request reveals it.
 #[ignore = "needs a cluster with a real node"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_api_server_that_hangs_is_away_and_nothing_is_lost() {
@@ -210,7 +210,7 @@ async fn an_api_server_that_hangs_is_away_and_nothing_is_lost() {
 async fn what_somebody_else_deletes_is_lost_and_told_once() {
     let node = tokio::task::spawn_blocking(OnNode::new).await.unwrap();
     let kubectl = Kubectl::new().await;
-    // The job's object: its pods go with it.
+    // The manifest of the job: its pods are deleted with it.
     let key = start(&node, "trap 'exit 0' TERM; sleep 60 & wait").await;
     node.recorder().started(&key).await;
     kubectl.delete(&Object::job(&key)).await;
@@ -218,7 +218,7 @@ async fn what_somebody_else_deletes_is_lost_and_told_once() {
     assert_eq!(failure(&ended).kind, FailureKind::Lost, "{ended:?}");
     assert!(failure(&ended).message.contains("another user deleted it from the cluster"), "{ended:?}");
     assert_eq!((executions(&node, &key), node.alive(&key)), (1, 0));
-    // Its pod alone.
+    // Only its pod.
     let key = start(&node, "sleep 60").await;
     node.recorder().started(&key).await;
     kubectl.delete(&Object::pod_of(&kubectl, &key).await).await;
@@ -233,7 +233,7 @@ async fn what_somebody_else_deletes_is_lost_and_told_once() {
 async fn a_webhook_that_does_not_answer_is_waited_for() {
     let node = tokio::task::spawn_blocking(OnNode::new).await.unwrap();
     let kubectl = Kubectl::new().await;
-    // It accepts connections, and never says a word.
+    // It accepts connections, but never responds.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let submission = node.submission(&Program::shell(&signed("true")));
     let key = submission.job.key.clone();
@@ -246,7 +246,7 @@ async fn a_webhook_that_does_not_answer_is_waited_for() {
     };
     let note = node.recorder().first(&key, "what it waits for", note).await;
     assert!(note.contains("asked again"), "{note}");
-    // What the cluster's check page is made from says so, too.
+    // The data of the cluster's check page has it, too.
     let survey = node.executor().survey("default").expect("it can be asked").await;
     let refusals = survey.refusals.expect("it did not do what was asked");
     assert!(refusals.why.contains("webhook"), "{refusals:?}");
@@ -255,7 +255,7 @@ async fn a_webhook_that_does_not_answer_is_waited_for() {
     is_well(&node, &key).await;
 }
 
-/// Asks a silent server about one run's jobs.
+/// A webhook on a silent server for one run's jobs.
 fn webhook(key: &AttemptKey, port: u16) -> Value {
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -282,7 +282,7 @@ fn webhook(key: &AttemptKey, port: u16) -> Value {
 async fn a_namespace_that_is_being_deleted_takes_nothing_and_says_why() {
     let kubectl = Kubectl::new().await;
     let name = format!("leaving-{:x}", cubeloom_testkit::conformance::random());
-    // What is in it goes only when somebody says so.
+    // A finalizer keeps its contents until it is removed.
     let held = Object::of(json!({
         "apiVersion": "v1",
         "kind": "ConfigMap",

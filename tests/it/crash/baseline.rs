@@ -1,4 +1,4 @@
-//! A run that nobody disturbs, and the comparison of every other run with it.
+//! An undisturbed run, and the comparison of every other run with it.
 
 use super::document::Document;
 use super::figures::Figures;
@@ -7,10 +7,10 @@ use super::verdict::{self, Result, Stored};
 use super::watch::{Came, Watch};
 use cubeloom_domain::RunId;
 
-/// So many findings of a run are told at once; all of them at the end.
+/// Maximum findings of a run that are printed at once. All are printed at the end.
 const SHOWN: usize = 10;
 
-/// What every run of a document must come to.
+/// The expected result of every run of a document.
 pub struct Baseline {
     pub document: Document,
     result: Result,
@@ -32,7 +32,7 @@ impl Baseline {
         Self { document, result: stored.result }
     }
 
-    /// Compares a run that was disturbed.
+    /// Compares a disturbed run.
     pub fn compare(&self, site: &Site, run: &RunId, figures: &mut Figures) {
         let stored = Stored::of(site, run);
         let told = site.ledger.of_run(run);

@@ -1,4 +1,4 @@
-//! A run that is cancelled while its workers hang.
+//! Cancels a run while its workers hang.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,18 +10,18 @@ use super::figures::Figures;
 use super::site::Site;
 use super::verdict::Stored;
 
-/// How many workers this machine has room for.
+/// How many workers fit on this machine.
 const AT_ONCE: usize = 8;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until as many workers hang as there is room for.
+/// Waits until this many workers hang.
 pub fn until_all_hang(site: &Site, run: &RunId) {
     let hang =
         || site.ledger.of_run(run).begun.keys().filter(|(key, _)| key.task.starts_with("hang")).count();
     wait(site, "the workers do not start", || hang() >= AT_ONCE);
 }
 
-/// Waits until the server dies at its point.
+/// Waits until the server dies at the failpoint.
 pub fn until_death(site: &mut Site, point: &str) {
     let deadline = Instant::now() + PATIENCE;
     while !site.has_died() {
@@ -30,7 +30,7 @@ pub fn until_death(site: &mut Site, point: &str) {
     }
 }
 
-/// The run ends as cancelled, and nothing of it is left after the server.
+/// The run ends as cancelled and leaves nothing behind.
 pub fn check(site: &mut Site, run: &RunId, figures: &mut Figures) {
     let state = site.wait_for_end(run, PATIENCE);
     if state != RunState::Cancelled {

@@ -1,4 +1,4 @@
-//! The database of a site, looked at from outside.
+//! A site's database, accessed from outside.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -7,14 +7,13 @@ use cubeloom_domain::RunId;
 use cubeloom_domain::state::RunState;
 use cubeloom_store::{Options, Store};
 
-/// Where it is.
 pub struct Database {
     pub url: String,
 }
 
 impl Database {
-    /// Does something with the database. Nothing of this process stays connected, so that after a crash it is
-    /// the server who finds the database as the crash left it.
+    /// Opens the store for `work`, then closes every connection, so that after a crash the server is the
+    /// first to recover the database.
     pub fn with_store<T>(&self, work: impl AsyncFnOnce(&Store) -> T) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
@@ -25,20 +24,18 @@ impl Database {
         })
     }
 
-    /// The state of a run.
     pub fn state(&self, run: &RunId) -> RunState {
         let record = self.with_store(async |store| store.run(run).await.expect("the database answers"));
         record.unwrap_or_else(|| panic!("the run {run} is lost")).state
     }
 
-    /// The runs of the database.
     pub fn runs(&self) -> BTreeSet<RunId> {
         let filter = Default::default();
         let runs = self.with_store(async |store| store.runs(&filter).await.expect("the database answers"));
         runs.into_iter().map(|run| run.id).collect()
     }
 
-    /// Whether the embedded database is sound, in SQLite's own words; `None` for another database.
+    /// SQLite's integrity check of the embedded database; `None` for another database.
     pub fn integrity(&self) -> Option<String> {
         let file = self.url.strip_prefix("sqlite:")?;
         let question = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('PRAGMA integrity_check').fetchone()[0])";

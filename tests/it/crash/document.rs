@@ -1,16 +1,16 @@
-//! The pipeline of the crash test: 200 cheap tasks whose sums depend on each other, and what they must come to.
+//! The pipeline of the crash test: 200 cheap tasks whose sums depend on each other, and the expected sums.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// The elements of the expanded task, as `work.sh` writes them.
+/// The items of the expanded task, as `work.sh` writes them.
 const ITEMS: i64 = 20;
-/// Tasks beside each other in a layer.
+/// Tasks in one layer.
 const WIDTH: usize = 20;
 
-/// A pipeline, and the sum that each task must report: of an expanded task, of each instance.
+/// A pipeline, and the sum that each task must report; for an expanded task, one per instance.
 pub struct Document {
     name: &'static str,
     tasks: Vec<Value>,
@@ -18,8 +18,8 @@ pub struct Document {
 }
 
 impl Document {
-    /// 200 tasks: layers that read two tasks of the layer before, an expansion, two gangs of three workers, tasks
-    /// that fail or hang once, one that is skipped; at the end everything is added up.
+    /// 200 tasks: layers that read two tasks of the previous layer, an expansion, two gangs of three workers,
+    /// tasks that fail or hang once, and a skipped one. The last task adds everything up.
     pub fn of_200_tasks() -> Self {
         Self::with_layers("crash", 9, 8)
     }
@@ -39,7 +39,7 @@ impl Document {
         document
     }
 
-    /// One task and another after it.
+    /// A task and one that depends on it.
     pub fn pair() -> Self {
         let mut document = Self { name: "pair", tasks: Vec::new(), sums: BTreeMap::new() };
         document.add("start", "0", "plain", 1, &[]);
@@ -47,7 +47,7 @@ impl Document {
         document
     }
 
-    /// One task on the whole machine, which hangs until it is told to stop the first time.
+    /// One task on the whole machine, which in its first attempt hangs until it is stopped.
     pub fn borrowing() -> Self {
         let mut document = Self { name: "borrowing", tasks: Vec::new(), sums: BTreeMap::new() };
         document.add("long", "0", "hang-once", 1, &[]);
@@ -55,7 +55,7 @@ impl Document {
         document
     }
 
-    /// A task that is a run of a stored pipeline, and one after it.
+    /// A task that runs a stored pipeline, and one that depends on it.
     pub fn calling(pipeline: &str) -> Self {
         let mut document = Self { name: "calling", tasks: Vec::new(), sums: BTreeMap::new() };
         let call = json!({"name": "call", "template": "pipeline", "arguments": {"pipeline": pipeline}});
@@ -74,7 +74,7 @@ impl Document {
                 .last_with("retry", json!({"attempts": 2, "on": ["error"], "backoff": {"initial": "20ms"}}));
         }
         document.add("late", "0", "hang-once", 5, &["start"]);
-        // It does not listen to TERM either.
+        // It ignores SIGTERM, too.
         document.last_with("retry", json!({"attempts": 2, "on": ["timeout"]}));
         document.last_with("timeout", json!("1s"));
         document.layers(layers);
@@ -127,7 +127,7 @@ impl Document {
         self.sums.get_mut("end").expect("just added")[0] += each;
     }
 
-    /// A task that adds `own` and the sums of what it needs.
+    /// A task that adds `own` and the sums of its dependencies.
     fn add(&mut self, name: &str, pause: &str, what: &str, own: i64, needs: &[&str]) {
         let fixed = [
             json!("/bin/sh"),
@@ -136,7 +136,7 @@ impl Document {
             json!(what),
             json!(own.to_string()),
         ];
-        // Text around the expression keeps the word a text.
+        // Text around the expression keeps the value a string.
         let read = needs.iter().map(|need| json!(format!("+{{{{ tasks.{need}.outputs.sum }}}}")));
         let words: Vec<Value> = fixed.into_iter().chain(read).collect();
         self.tasks.push(json!({
@@ -163,26 +163,24 @@ impl Document {
         let task = self.last();
         task["template"] = json!("indexed");
         task["arguments"]["workers"] = json!(3);
-        // With packages an environment has to be made; the stand-in for uv does not look at the names.
+        // With packages, an environment has to be created. The uv stand-in ignores the names.
         task["arguments"]["requirements"] = json!(vec!["nothing==1"; packages]);
     }
 
-    /// How many tasks it has.
     pub fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// The name of its first task.
     pub fn first(&self) -> &str {
         self.tasks[0]["name"].as_str().expect("a name")
     }
 
-    /// The sum of each instance of each task that runs.
+    /// The sum of each instance of each executed task.
     pub fn sums(&self) -> &BTreeMap<String, Vec<i64>> {
         &self.sums
     }
 
-    /// Writes it, and the program of its workers, into a folder.
+    /// Writes it and the workers' program into a folder.
     pub fn write(&self, folder: &Path, ledger: &Path) -> std::path::PathBuf {
         let document = json!({
             "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": self.name,

@@ -7,36 +7,36 @@ use std::time::Duration;
 use super::baseline::Baseline;
 use super::watch::Watch;
 
-/// How long the server takes to be back at work, mostly.
+/// The usual limit for the server to resume work.
 pub const BACK_WITHIN: Duration = Duration::from_secs(5);
-/// How long it may take once, on a machine that has other work as well.
+/// The limit for an outlier, on a machine with other load.
 const BACK_AT_LAST: Duration = Duration::from_secs(30);
 
-/// What was done, and what was found.
+/// Counts and findings.
 #[derive(Default)]
 pub struct Figures {
-    /// Tasks of one run.
+    /// Tasks per run.
     pub tasks: usize,
     pub declared: BTreeSet<String>,
     pub reached: BTreeSet<String>,
     pub killed_at: BTreeSet<String>,
-    /// Kills at named points, those at several times of one point included.
+    /// Kills at failpoints, including those at several hits of one failpoint.
     pub kills_at_points: u32,
     pub random_kills: u32,
     pub runs: u32,
-    /// Executions of workers, from the ledger.
+    /// Worker executions, from the ledger.
     pub executions: u64,
     pub back_at_work: Vec<Duration>,
     pub findings: Vec<String>,
 }
 
 impl Figures {
-    /// Nothing yet.
+    /// All counts zero.
     pub fn of(baseline: &Baseline) -> Self {
         Self { tasks: baseline.document.len(), ..Self::default() }
     }
 
-    /// Adds how long the server took each time.
+    /// Adds the server's recovery times.
     pub fn take_times(&mut self, watch: &mut Watch) {
         for time in watch.back_at_work.drain(..) {
             if time > BACK_AT_LAST {

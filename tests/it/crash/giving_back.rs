@@ -1,4 +1,4 @@
-//! The server dies while a job of a project that has borrowed gives back what another is guaranteed.
+//! The server dies while a borrowing project's job is preempted because its owner reclaims guaranteed quota.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -15,16 +15,16 @@ use super::site::Site;
 use super::verdict::Stored;
 use crate::api::support::Client;
 
-/// Before the job is told, while it is, and when it has gone.
+/// Before, during and after the job's preemption.
 const POINTS: [&str; 4] =
     ["engine.cancel.before", "local.wish.before", "local.cancel.after", "local.exit.seen"];
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Who has given back may borrow again at once.
+/// A preempted project may borrow again at once.
 const COOL_DOWN: (&str, &str) = ("CUBELOOM_SHARING_COOL_DOWN", "0s");
 const OWNER: &str = "owner";
 
-/// Kills at each; the owner's run and the borrower's must both end well, the borrower's task in its second attempt, which is
-/// no second try.
+/// Kills at each failpoint. The owner's and the borrower's run must both succeed, the borrower's task in its
+/// second attempt, which does not count as a retry.
 pub fn kill(site: &mut Site, figures: &mut Figures) {
     site.start_ready(&[]);
     let token = give_the_owner_everything(site);
@@ -53,7 +53,7 @@ pub fn kill(site: &mut Site, figures: &mut Figures) {
     }
 }
 
-/// A project that is guaranteed all of the machine, and lends it; the token of somebody who administers it.
+/// Guarantees a project the whole machine, which it lends. Returns the token of an administrator.
 fn give_the_owner_everything(site: &Site) -> String {
     site.say(&["user", "add", "ada", "--admin"]);
     let token = site.say(&["token", "create", "--user", "ada", "--scope", "admin"]);
@@ -64,7 +64,7 @@ fn give_the_owner_everything(site: &Site) -> String {
     token
 }
 
-/// A run of the owner's: one short task.
+/// The owner's run: one short task.
 fn run_of_the_owner(site: &Site, token: &str) -> RunId {
     let ada = Client::new(site.url(), Some(token.to_owned()));
     let task = json!({"name": "only", "template": "command", "arguments": {"command": ["true"]}});
@@ -81,7 +81,7 @@ fn until_it_runs(site: &Site, run: &RunId) {
     }
 }
 
-/// Compares a run with the ledger; how the attempts at its first task ended.
+/// Compares a run with the ledger. Returns how the attempts of its first task ended.
 fn check(site: &Site, run: &RunId, document: &Document, figures: &mut Figures) -> Vec<String> {
     let (stored, told) = (Stored::of(site, run), site.ledger.of_run(run));
     figures.runs += 1;

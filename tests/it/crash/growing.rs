@@ -1,4 +1,4 @@
-//! The server dies while a job that runs is given more memory.
+//! The server dies while a running job gets more memory.
 
 use std::fs;
 use std::thread::sleep;
@@ -15,13 +15,13 @@ use super::site::Site;
 use super::verdict::Stored;
 use crate::api::support::Client;
 
-/// Between the decision and its end.
+/// From the decision until it is done.
 const POINTS: [&str; 3] = ["engine.grow.before", "local.grow.before", "local.grow.after"];
-/// When a job is taken up to which more may have been given.
+/// Reached when the server adopts a job that may have been given more memory.
 const ADOPTED: &str = "local.grow.adopted";
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Nearly all of its memory is used, and later more than that.
+/// Uses nearly all of its memory, and later more than that.
 const HUNGRY: &str = r#"
 import os, time
 held = []
@@ -37,12 +37,13 @@ while not os.path.exists(os.environ["CUBELOOM_RUN_DIR"] + "/more"):
 hold(160)
 "#;
 
-/// Whether it is one of the points that are killed at here.
+/// Whether this module kills at the failpoint.
 pub fn kills_at(name: &str) -> bool {
     POINTS.contains(&name) || name == ADOPTED
 }
 
-/// Kills at each, and again when the job is taken up; it must end well in its only attempt, with the memory that was decided.
+/// Kills at each failpoint, and again at adoption. The job must succeed in its only attempt, with the decided
+/// memory.
 pub fn kill(site: &mut Site, figures: &mut Figures) {
     site.start_ready(&[]);
     site.say(&["user", "add", "ada", "--admin"]);
@@ -72,8 +73,8 @@ pub fn kill(site: &mut Site, figures: &mut Figures) {
     }
 }
 
-/// Each time another pipeline: what one attempt has used would decide what the next one of the same pipeline begins with, if it
-/// ran for a second.
+/// Uses another pipeline each time: an attempt's usage would set the initial memory of the next one of the
+/// same pipeline, if it ran for a second.
 fn run(site: &Site, token: &str, pipeline: &str) -> RunId {
     let client = Client::new(site.url(), Some(token.to_owned()));
     let task = json!({
@@ -87,7 +88,7 @@ fn run(site: &Site, token: &str, pipeline: &str) -> RunId {
     made.expect(201).json()["run"]["id"].as_str().expect("a run").parse().expect("its id")
 }
 
-/// How many servers have taken up a job that grows.
+/// How many servers have adopted a job that grows.
 fn adopted(site: &Site) -> usize {
     let text = fs::read_to_string(site.failpoints()).unwrap_or_default();
     text.lines().filter(|line| *line == ADOPTED).count()

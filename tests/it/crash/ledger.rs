@@ -1,4 +1,4 @@
-//! The ledger: what the workers themselves say that they did. The engine never writes it.
+//! The ledger: what the workers themselves report. The engine never writes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -8,26 +8,22 @@ use std::path::{Path, PathBuf};
 
 use cubeloom_domain::{AttemptKey, RunId};
 
-/// The file.
 pub struct Ledger {
     path: PathBuf,
 }
 
-/// One line of it.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Whether the worker says that it is done; else, that it begins.
+    /// Whether the worker reports its end, else its start.
     pub done: bool,
-    /// The attempt.
     pub key: AttemptKey,
-    /// The worker, `<role>-<index>`.
     pub worker: String,
-    /// The shim that started it.
+    /// The shim that started the worker.
     pub shim: i32,
 }
 
 impl Ledger {
-    /// An empty ledger that every user may append to.
+    /// Creates an empty ledger that every user may append to.
     pub fn create(path: PathBuf) -> Self {
         let file = File::create(&path).expect("the ledger");
         file.set_permissions(fs::Permissions::from_mode(0o666)).expect("the ledger's mode");
@@ -38,7 +34,7 @@ impl Ledger {
         &self.path
     }
 
-    /// The whole lines from `from` on, in bytes, and where the next ones begin.
+    /// The complete lines from byte offset `from` on, and the offset of the next line.
     pub fn lines(&self, from: u64) -> (Vec<Line>, u64) {
         let mut text = String::new();
         let mut file = File::open(&self.path).expect("the ledger");
@@ -49,7 +45,7 @@ impl Ledger {
         (text[..whole].lines().map(read).collect(), from + whole as u64)
     }
 
-    /// What the workers of a run say.
+    /// The ledger's executions of a run.
     pub fn of_run(&self, run: &RunId) -> Told {
         let mut told = Told::default();
         for line in self.lines(0).0.into_iter().filter(|line| line.key.run == *run) {
@@ -64,10 +60,9 @@ impl Ledger {
     }
 }
 
-/// A worker of an attempt.
 pub type Worker = (AttemptKey, String);
 
-/// How often each worker of a run began, and how often it came to its end.
+/// How often each worker of a run started, and how often it finished.
 #[derive(Default)]
 pub struct Told {
     pub begun: BTreeMap<Worker, u32>,
@@ -75,12 +70,11 @@ pub struct Told {
 }
 
 impl Told {
-    /// All executions.
     pub fn executions(&self) -> u64 {
         self.begun.values().map(|count| u64::from(*count)).sum()
     }
 
-    /// The workers of one attempt that began.
+    /// The workers of one attempt that started.
     pub fn workers(&self, key: &AttemptKey) -> BTreeSet<&str> {
         self.begun.keys().filter(|(of, _)| of == key).map(|(_, worker)| worker.as_str()).collect()
     }

@@ -7,18 +7,17 @@ use super::figures::Figures;
 use super::site::{Site, Variables};
 use super::watch::{Came, Watch};
 
-/// At the latest this long after the server was back at work it is killed again.
+/// Maximum milliseconds from the server's resumption of work to the next kill.
 const LONGEST: u64 = 250;
-/// One kill in so many does not wait for that: it comes while the server starts.
+/// One kill in this many comes while the server starts.
 const IN_RECOVERY: u64 = 5;
-/// At the latest this long after its start the server is killed while it starts.
+/// Maximum milliseconds from the server's start to a kill during startup.
 const LONGEST_RECOVERY: u64 = 120;
 
-/// Numbers that look random and are the same each time (splitmix64).
+/// Pseudo-random numbers that are the same each time (splitmix64).
 pub struct Numbers(pub u64);
 
 impl Numbers {
-    /// A number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -32,7 +31,7 @@ impl Numbers {
     }
 }
 
-/// Kills the server `kills` times, over as many runs as that takes, and compares each run.
+/// Kills the server `kills` times, over as many runs as needed, and compares each run.
 pub fn kill(
     site: &mut Site,
     baseline: &Baseline,

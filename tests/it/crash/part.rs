@@ -1,4 +1,4 @@
-//! The server dies while it fills the folder of a run of a part of a pipeline.
+//! The server dies while it fills the folder of a partial run of a pipeline.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use super::points::POINT;
 use super::site::Site;
 use super::verdict::Stored;
 
-/// The points on the way.
+/// Failpoints of the preparation.
 pub const POINTS: [&str; 3] = ["engine.prepare.before", "engine.prepare.copied", "engine.prepare.after"];
 /// Files that the earlier run leaves.
 const FILES: usize = 200;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Kills at each point; the run must end as one that nobody disturbed, with every file once.
+/// Kills at each failpoint. The run must end like an undisturbed one, with every file once.
 pub fn kill(site: &mut Site, figures: &mut Figures) {
     let document = Document::pair();
     site.start_ready(&[]);

@@ -1,4 +1,4 @@
-//! Kills at every named point.
+//! Kills at every failpoint.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
@@ -15,32 +15,32 @@ use super::site::Site;
 use super::watch::{Came, Watch};
 use super::{growing, part, resizing, schedule};
 
-/// The variable that names the point to die at.
+/// The variable that names the failpoint to die at.
 pub const POINT: &str = "CUBELOOM_FAILPOINT";
-/// Points in the program that asks for a run; all others are reached in the server or in a shim.
+/// Failpoints in the client that starts a run. All others are in the server or a shim.
 const OF_THE_CLIENT: [&str; 2] = ["store.create_run.before", "store.create_run.after"];
-/// Points that are reached once on a new data folder, while the server starts.
+/// Failpoints reached once on a new data folder, while the server starts.
 const OF_THE_FIRST_START: [&str; 4] =
     ["storage.snapshot.before", "storage.snapshot.after", "local.token.before", "local.token.after"];
-/// Points that are reached once on a new data folder, by the first tasks.
+/// Failpoints reached once on a new data folder, by the first tasks.
 const OF_THE_FIRST_TASKS: [&str; 4] =
     ["local.owner.before", "local.owner.after", "local.python.before", "local.python.after"];
-/// How long a server may take until it dies at a point of its start.
+/// How long a server may take to die at a failpoint of its start.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Points that one test kills at, so that the tests can run side by side.
+/// Failpoints for one test, so that the tests can run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// Reached by a run with everything in it: every second one, and the others.
+    /// Reached by the full run, split into every second failpoint and the others.
     Run(Half),
-    /// Reached while the server is new, by the client, or by a run of a part.
+    /// Reached while the server is new, by the client, or by a partial run.
     Beginning,
     Schedule,
     Scale,
     Grow,
 }
 
-/// One half of the points of a run.
+/// One half of the failpoints of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
     First,
@@ -48,7 +48,7 @@ pub enum Half {
 }
 
 impl Group {
-    /// Each declared point belongs to one group.
+    /// Whether the group has the failpoint. Each declared failpoint belongs to one group.
     fn has(self, point: &str, at: usize) -> bool {
         let beginning =
             [&OF_THE_CLIENT[..], &OF_THE_FIRST_START, &OF_THE_FIRST_TASKS, &part::POINTS].concat();
@@ -72,7 +72,7 @@ impl Group {
     }
 }
 
-/// All points that the sources declare.
+/// All failpoints that the sources declare.
 fn declared() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     scan(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../server")), &mut found);
@@ -97,11 +97,11 @@ pub fn reached(site: &Site) -> BTreeSet<String> {
     fs::read_to_string(site.failpoints()).unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
-/// A point, and at which time it is reached the server dies.
+/// A failpoint, and the hit at which the server dies.
 struct Armed {
     point: String,
     time: u64,
-    /// Runs that came to their end without reaching it so often.
+    /// Runs that ended with fewer hits.
     tried: u32,
 }
 
@@ -111,8 +111,8 @@ impl Armed {
     }
 }
 
-/// Kills the server at each of the points of a group, `kills_a_run` of them in one run, each at the first to `latest`th
-/// time.
+/// Kills the server at each failpoint of a group, `kills_a_run` of them in one run, each at the first to
+/// `latest`th hit.
 pub fn kill(
     site: &mut Site,
     baseline: &Baseline,
@@ -149,7 +149,7 @@ fn kill_in_one_run(
     if left > 0
         && let Some(armed) = points.front_mut()
     {
-        // Perhaps too late in the run for so many times.
+        // The run may have too few hits.
         armed.time = 1;
         armed.tried += 1;
         if armed.tried > 2 {
@@ -162,19 +162,19 @@ fn kill_in_one_run(
     baseline.compare(site, &watch.run, figures);
 }
 
-/// The point to arm, or none.
+/// The failpoint to arm; empty for none.
 fn next(points: &VecDeque<Armed>, left: usize) -> String {
     points.front().filter(|_| left > 0).map(Armed::word).unwrap_or_default()
 }
 
-/// The server has died at the point that was armed.
+/// Records that the server died at the armed failpoint.
 fn killed(points: &mut VecDeque<Armed>, left: &mut usize, figures: &mut Figures) {
     *left -= 1;
     figures.kills_at_points += 1;
     figures.killed_at.extend(points.pop_front().map(|armed| armed.point));
 }
 
-/// Kills the server while it is new on its data folder: while it starts, and at what its first tasks need.
+/// Kills the server on a new data folder: during startup, and during its first tasks.
 pub fn kill_at_the_first_start(site: &mut Site, baseline: &Baseline, figures: &mut Figures) {
     for point in OF_THE_FIRST_START {
         site.start(&[(POINT, point)]);
@@ -190,7 +190,7 @@ pub fn kill_at_the_first_start(site: &mut Site, baseline: &Baseline, figures: &m
     kill_in_one_run(site, baseline, first.len(), &mut first.into(), figures);
 }
 
-/// Kills the program that asks for a run, before and after the run is stored.
+/// Kills the client that starts a run, before and after the run is stored.
 pub fn kill_the_client(site: &mut Site, baseline: &Baseline, figures: &mut Figures) {
     for (point, stored) in OF_THE_CLIENT.into_iter().zip([0, 1]) {
         site.start_ready(&[]);
@@ -213,7 +213,7 @@ pub fn kill_the_client(site: &mut Site, baseline: &Baseline, figures: &mut Figur
     }
 }
 
-/// Kills the server while it stops a whole run, at each point on the way.
+/// Kills the server while it cancels a run, at each failpoint on the way.
 pub fn kill_while_cancelling(site: &mut Site, figures: &mut Figures) {
     let document = Document::endless();
     for point in
@@ -232,7 +232,7 @@ pub fn kill_while_cancelling(site: &mut Site, figures: &mut Figures) {
     }
 }
 
-/// Every point of the group must have been reached on the site, and each of them must have ended something.
+/// Every failpoint of the group must have been reached on the site, and must have killed a process.
 pub fn find_unreached(group: Group, site: &Site, figures: &mut Figures) {
     let points = group.points();
     assert!(!points.is_empty(), "no point is declared for {group:?}");

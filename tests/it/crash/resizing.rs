@@ -1,4 +1,4 @@
-//! The server dies while an elastic job gives workers back for another one, and while it gets them again.
+//! The server dies while an elastic job scales down for another job, and while it scales up again.
 
 use std::fs;
 use std::thread::sleep;
@@ -15,25 +15,26 @@ use super::site::Site;
 use super::verdict::Stored;
 use crate::api::support::Client;
 
-/// While workers go, and, the second time, while they come.
+/// While workers leave and, the second time, while they join.
 const POINTS: [&str; 4] =
     ["engine.scale.before", "local.scale.after", "local.exit.seen", "local.scale.before:2"];
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Who has given back may grow again at once.
+/// A job that scaled down may grow again at once.
 const COOL_DOWN: (&str, &str) = ("CUBELOOM_SHARING_COOL_DOWN", "0s");
 const SHARDS: u64 = 28;
 
-/// Whether it is one of the points that are killed at here.
+/// Whether this module kills at the failpoint.
 pub fn kills_at(name: &str) -> bool {
     POINTS.iter().any(|point| name_of(point) == name)
 }
 
-/// A point without at which time it is reached.
+/// A failpoint without its hit count.
 fn name_of(point: &'static str) -> &'static str {
     point.split(':').next().unwrap_or(point)
 }
 
-/// Kills at each; both runs must end well, the elastic task in its only attempt, with each of its shards counted once.
+/// Kills at each failpoint. Both runs must succeed, the elastic task in its only attempt, with each shard
+/// counted once.
 pub fn kill(site: &mut Site, figures: &mut Figures) {
     site.start_ready(&[]);
     site.say(&["user", "add", "ada", "--admin"]);
@@ -59,7 +60,7 @@ pub fn kill(site: &mut Site, figures: &mut Figures) {
     }
 }
 
-/// Four workers on the whole machine, of which one must stay.
+/// Four workers on the whole machine; at least one must stay.
 fn gang() -> Value {
     let work = "touch $CUBELOOM_RUN_DIR/by-$CUBELOOM_INDEX; sleep 0.3";
     json!({

@@ -1,4 +1,4 @@
-//! The server dies while a schedule fires: each date has its run, and one only.
+//! The server dies while a schedule fires: each date has exactly one run.
 
 use std::collections::BTreeSet;
 use std::thread::sleep;
@@ -16,12 +16,12 @@ use super::figures::Figures;
 use super::points::POINT;
 use super::site::Site;
 
-/// The points on the way.
+/// Failpoints of the scheduler.
 pub const POINTS: [&str; 4] =
     ["schedules.record.before", "schedules.record.after", "schedules.start.before", "schedules.start.after"];
-/// Points of which others are killed at elsewhere.
+/// Failpoints shared with other modules, which kill there, too.
 const SHARED: [&str; 2] = ["store.create_run.before", "store.create_run.after"];
-/// What the schedule's dates are apart.
+/// Interval of the schedule's dates, in microseconds.
 const STEP: i64 = 1_000_000;
 const PATIENCE: Duration = Duration::from_secs(60);
 const PROJECT: &str = "default";
@@ -29,13 +29,13 @@ const NAME: &str = "ticking";
 
 const DOCUMENT: &str = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: ticking\n\
     schedule: {every: 1s, catch_up: all}\ntasks: [{name: say, template: command, arguments: {command: [\"true\"]}}]\n";
-/// The pipeline that runs after each of its runs.
+/// The pipeline that runs after each run of the scheduled one.
 const NEXT: &str = "following";
 const NEXT_DOCUMENT: &str = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: following\n\
     schedule: {after: {pipeline: ticking}}\n\
     tasks: [{name: say, template: command, arguments: {command: [\"true\"]}}]\n";
 
-/// Kills at each point, at its first and at a later time; a schedule of which all is made up for misses nothing.
+/// Kills at each failpoint, at its first and at a later hit. A schedule with full catch-up misses no date.
 pub fn kill(site: &mut Site, figures: &mut Figures) {
     site.start_ready(&[]);
     site.database.with_store(async |store| prepare(store).await);
@@ -59,7 +59,7 @@ pub fn kill(site: &mut Site, figures: &mut Figures) {
     check_next(site, figures);
 }
 
-/// Each run that has succeeded has started one of the other pipeline, or is about to.
+/// Each succeeded run has started one of the other pipeline, or is about to.
 fn check_next(site: &Site, figures: &mut Figures) {
     let runs = |name: &str| {
         let filter = RunFilter { pipeline: Some(name.into()), ..RunFilter::default() };
@@ -112,7 +112,7 @@ async fn prepare(store: &Store) {
     store.create_user(&user, None, &entry("user.create", now)).await.expect("a user");
     let joined = entry("member.put", now);
     store.put_member(PROJECT, &user.id, Role::Editor, None, &joined).await.expect("a member");
-    // Who waits is there before what it waits for.
+    // The triggered pipeline exists before its trigger.
     for (name, document) in [(NEXT, NEXT_DOCUMENT), (NAME, DOCUMENT)] {
         let new = NewVersion {
             project: PROJECT.into(),
@@ -165,7 +165,7 @@ fn await_dates(site: &mut Site, wanted: usize) {
     await_started(site, NAME, wanted);
 }
 
-/// Waits until so many dates of a pipeline have runs.
+/// Waits until this many dates of a pipeline have runs.
 fn await_started(site: &mut Site, name: &str, wanted: usize) {
     let deadline = Instant::now() + PATIENCE;
     while dates_of(site, name).iter().filter(|date| date.state == FiringState::Started).count() < wanted {

@@ -1,4 +1,4 @@
-//! A data folder with the real server on it, which can be killed and started again.
+//! A data folder with the real server on it, which can be killed and restarted.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -18,27 +18,25 @@ use super::document::Document;
 use super::ledger::Ledger;
 use crate::support::{processes, program};
 
-/// How long the server may take to start.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
-/// Variables of one program.
+/// Environment variables of one process.
 pub type Variables<'a> = &'a [(&'a str, &'a str)];
 
-/// A data folder of the test's own.
 pub struct Site {
     folder: TempDir,
     program: PathBuf,
     pub database: Database,
-    /// Which of the servers is the present one; each has a log of its own.
+    /// Number of the current server; each server has its own log.
     servers: u32,
     server: Option<Child>,
     pub ledger: Ledger,
 }
 
 impl Site {
-    /// A new one; on the embedded database unless another is named.
+    /// Creates a site on the embedded database, unless another is named.
     pub fn new(database: Option<String>) -> Self {
-        // Workers run under a uid of their own and must be able to enter it.
+        // Workers run under their own uid and must be able to enter it.
         let open = Permissions::from_mode(0o755);
         let folder = tempfile::Builder::new().prefix("crash-").permissions(open).tempdir().expect("a folder");
         let file = folder.path().join("data/db/cubeloom.sqlite");
@@ -63,7 +61,7 @@ impl Site {
         self.folder.path().join(name)
     }
 
-    /// Where the failpoints are noted that were reached; in the data folder.
+    /// The log of reached failpoints, in the data folder.
     pub fn failpoints(&self) -> PathBuf {
         self.data().join("failpoints")
     }
@@ -75,19 +73,18 @@ impl Site {
         command.env_clear().env("PATH", path).env("HOME", self.folder.path());
         command.env("CUBELOOM_SERVER_TEMPLATES", concat!(env!("CARGO_MANIFEST_DIR"), "/../task-templates"));
         command.env("CUBELOOM_DATABASE_URL", &self.database.url);
-        // More workers beside each other than a small machine has cores: they mostly sleep.
+        // More concurrent workers than a small machine has CPUs: they mostly sleep.
         command.env("CUBELOOM_LOCAL_CPU", "8").env("CUBELOOM_LOCAL_MEMORY", "4Gi");
         command.env("CUBELOOM_SANDBOX_TMP", "false");
-        // A run that comes again asks for the same amounts; what sizes its tasks says so itself.
+        // A repeated run requests the same amounts. Tests of right-sizing enable it themselves.
         command.env("CUBELOOM_SIZING_DEFAULT", "off");
         command.env("CUBELOOM_LOCAL_GRACE", "300ms").env("CUBELOOM_SERVER_LISTEN", "127.0.0.1:0");
-        // Noted always: by this file, which they have open, shims that only wait are known to be of this folder.
+        // Always set: shims that only wait keep this file open, which shows that they belong to this folder.
         command.env("CUBELOOM_FAILPOINT_LOG", self.failpoints());
         command.envs(variables.iter().copied()).stdin(Stdio::null()).current_dir("/");
         command
     }
 
-    /// Starts the server.
     pub fn start(&mut self, variables: Variables<'_>) {
         assert!(self.server.is_none(), "a server runs already");
         self.servers += 1;
@@ -98,14 +95,14 @@ impl Site {
         self.server = Some(command.spawn().expect("the server starts"));
     }
 
-    /// Kills the server with -9, and only it.
+    /// Kills only the server, with SIGKILL.
     pub fn kill(&mut self) {
         let mut server = self.server.take().expect("a server");
         server.kill().expect("kill -9");
         server.wait().expect("the server's end");
     }
 
-    /// Whether the server has died by itself. Anything but a `kill -9` is a failure of the server.
+    /// Whether the server has died at a failpoint. Any other exit is a failure of the server.
     pub fn has_died(&mut self) -> bool {
         let Some(status) = self.server.as_mut().and_then(|server| server.try_wait().expect("a status"))
         else {
@@ -116,7 +113,7 @@ impl Site {
         true
     }
 
-    /// Ends the server as an administrator does. One that is armed may die on the way.
+    /// Stops the server as an administrator does. With a failpoint armed, it may die on the way.
     pub fn stop(&mut self) {
         let Some(mut server) = self.server.take() else { return };
         let _ = kill_process(Pid::from_child(&server), Signal::TERM);
@@ -128,12 +125,12 @@ impl Site {
         );
     }
 
-    /// What the present or last server wrote.
+    /// The log of the current or last server.
     pub fn last_log(&self) -> String {
         fs::read_to_string(self.beside(&format!("server-{}.log", self.servers % 8))).unwrap_or_default()
     }
 
-    /// Forgets the Python environments that were made, so that the next run makes them again.
+    /// Deletes the Python environments, so that the next run creates them again.
     pub fn forget_environments(&self) {
         assert!(self.server.is_none(), "a server may be using them");
         for entry in fs::read_dir(self.data().join("venvs")).into_iter().flatten().flatten() {
@@ -143,10 +140,10 @@ impl Site {
         }
     }
 
-    /// Waits until the server says that it takes work; `false` when it dies before.
+    /// Waits until the server is ready; `false` if it dies before.
     pub fn becomes_ready(&mut self) -> bool {
         let deadline = Instant::now() + READY_WITHIN;
-        // Of PostgreSQL there may be lines before, with `already` in them.
+        // PostgreSQL may log lines with `already` before.
         while !self.last_log().contains(" ready ") {
             if self.has_died() {
                 return false;
@@ -157,13 +154,13 @@ impl Site {
         true
     }
 
-    /// Starts the server and waits until it takes work.
+    /// Starts the server and waits until it is ready.
     pub fn start_ready(&mut self, variables: Variables<'_>) {
         self.start(variables);
         assert!(self.becomes_ready(), "the server dies while it starts");
     }
 
-    /// Asks for a run as a person does, and returns before it has begun. The server must be ready.
+    /// Starts a run through the CLI, and returns before the run has begun. The server must be ready.
     pub fn submit(&self, document: &Document, variables: Variables<'_>) -> Result<RunId, Output> {
         self.submit_with(document, &[], variables)
     }
@@ -186,40 +183,39 @@ impl Site {
         }
     }
 
-    /// What the program says to some words.
+    /// The output of the program for these arguments.
     pub fn say(&self, words: &[&str]) -> String {
         let output = self.command(words, &[]).output().expect("the program starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("text").trim().to_owned()
     }
 
-    /// Where the present server is.
+    /// The URL of the current server.
     pub fn url(&self) -> String {
         let log = self.last_log();
         let url = log.split_once("url=\"").and_then(|(_, rest)| rest.split('"').next());
         url.unwrap_or_else(|| panic!("the server does not say where it is\n{log}")).to_owned()
     }
 
-    /// Asks for a run, which must be accepted.
+    /// Starts a run, which must be accepted.
     pub fn run(&self, document: &Document) -> RunId {
         self.run_with(document, &[])
     }
 
-    /// The same, with more words on the command line.
+    /// Like `run`, with more arguments.
     pub fn run_with(&self, document: &Document, words: &[&str]) -> RunId {
         self.submit_with(document, words, &[]).unwrap_or_else(|output| {
             panic!("{}\n{}", String::from_utf8_lossy(&output.stderr), self.last_log())
         })
     }
 
-    /// Asks that a run stops, and does not wait for that.
+    /// Requests that a run is cancelled, without waiting.
     pub fn cancel(&self, run: &RunId) {
         let output =
             self.command(&["cancel", run.as_str(), "--detach"], &[]).output().expect("the program starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Waits until a run has ended.
     pub fn wait_for_end(&mut self, run: &RunId, patience: Duration) -> RunState {
         let deadline = Instant::now() + patience;
         loop {
@@ -233,7 +229,7 @@ impl Site {
         }
     }
 
-    /// Folder names that only this site's processes have on their command lines or in their environments.
+    /// Folder names that only this site's processes have in their command lines or environments.
     pub fn mark(&self) -> String {
         fs::canonicalize(self.data()).unwrap_or_else(|_| self.data()).display().to_string()
     }
@@ -245,24 +241,23 @@ impl Drop for Site {
             let _ = server.kill();
             let _ = server.wait();
         }
-        // A test that failed leaves nothing running either, and no control groups.
+        // A failed test leaves no processes or cgroups either.
         processes::end(&self.mark());
         if std::thread::panicking() {
-            // What happened can be read there.
+            // Keeps the folder for debugging.
             self.folder.disable_cleanup(true);
             eprintln!("kept: {}", self.folder.path().display());
         }
     }
 }
 
-/// Puts the stand-in for uv where the server finds it.
+/// Installs the uv stand-in where the server finds it.
 fn provide_uv(bin: &Path) {
     fs::create_dir(bin).expect("a folder for uv");
     fs::write(bin.join("uv"), include_str!("uv.sh")).expect("uv");
     fs::set_permissions(bin.join("uv"), Permissions::from_mode(0o755)).expect("uv's mode");
 }
 
-/// Whether a path below the data folder is there.
 pub fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }

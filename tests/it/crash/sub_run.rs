@@ -14,7 +14,7 @@ use super::points::POINT;
 use super::site::Site;
 use super::verdict::Stored;
 
-/// Points on the way, each at its first to this time: from the run being taken up to both runs' ends.
+/// Failpoints, each from its first to this hit: from the adoption of the run to the end of both runs.
 const POINTS: [(&str, u64); 5] = [
     ("store.create_run.before", 1),
     ("store.create_run.after", 1),
@@ -22,15 +22,16 @@ const POINTS: [(&str, u64); 5] = [
     ("store.commit.before", 7),
     ("store.commit.after", 7),
 ];
-/// Points at which a cancelled one dies.
+/// Failpoints at which the server dies during a cancel.
 const OF_A_CANCEL: [&str; 2] = ["engine.cancel.before", "local.cancel.before"];
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Kills at each; there must be one other run, which did its work once, and both must end as if nothing had been.
+/// Kills at each failpoint. There must be one child run that did its work once, and both runs must end as if
+/// undisturbed.
 pub fn kill(site: &mut Site, figures: &mut Figures) {
     let (steps, caller) = (Document::pair(), Document::calling("pair"));
     site.start_ready(&[]);
-    // Whoever runs a document has stored it: from now on it can be named.
+    // Running a document stores it: from now on it can be referenced by name.
     let stored = site.run(&steps);
     assert_eq!(site.wait_for_end(&stored, PATIENCE), RunState::Succeeded);
     site.stop();

@@ -1,4 +1,4 @@
-//! Compares a run that was disturbed with one that was not, and both with the ledger.
+//! Compares a disturbed run with an undisturbed one, and both with the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
@@ -15,40 +15,39 @@ use super::ledger::Told;
 use super::site::{Site, exists};
 use crate::support::processes;
 
-/// How long what is stopped may take to be gone.
+/// How long stopped processes may take to be gone.
 const TIDYING: Duration = Duration::from_secs(30);
 
-/// What is to be the same whatever happens to the server.
+/// The part of a run that must not depend on crashes.
 #[derive(Debug, Default, PartialEq)]
 pub struct Result {
     pub state: String,
-    /// Task and instance: the state, and what was reported.
+    /// By task and instance: the state, and the outputs.
     instances: BTreeMap<(String, u32), (String, Value)>,
-    /// Task, instance and number: how it ended.
+    /// By task, instance and attempt number: how it ended.
     attempts: BTreeMap<(String, u32, u32), String>,
 }
 
 impl Result {
-    /// How the attempts at a task's first instance ended, in order.
+    /// How the attempts of a task's first instance ended, in order.
     pub fn ends_of(&self, task: &str) -> Vec<String> {
         let of_task = self.attempts.iter().filter(|((name, instance, _), _)| name == task && *instance == 0);
         of_task.map(|(_, end)| end.clone()).collect()
     }
 
-    /// What a task's first instance reported.
+    /// The outputs of a task's first instance.
     pub fn outputs_of(&self, task: &str) -> Value {
         self.instances.get(&(task.to_owned(), 0)).map(|(_, outputs)| outputs.clone()).unwrap_or_default()
     }
 }
 
-/// What was found in the database about a run.
+/// A run as stored in the database.
 pub struct Stored {
     pub result: Result,
     attempts: Vec<AttemptRecord>,
 }
 
 impl Stored {
-    /// Reads it.
     pub fn of(site: &Site, run: &RunId) -> Self {
         let (record, plan, instances, attempts) = site.database.with_store(async |store| {
             (
@@ -80,7 +79,7 @@ impl Stored {
         self.attempts.iter().map(|attempt| attempt.amount.memory.0).collect()
     }
 
-    /// Where the sums are not what they must come to.
+    /// Sums that differ from the expected ones.
     pub fn wrong_sums(&self, document: &Document) -> Vec<String> {
         let expected = document.sums().iter().flat_map(|(task, sums)| {
             (0u32..).zip(sums).map(move |(instance, sum)| ((task.clone(), instance), *sum))
@@ -93,7 +92,7 @@ impl Stored {
             .collect()
     }
 
-    /// Where the ledger has not exactly one execution of each worker of each attempt.
+    /// Worker executions that the ledger does not have exactly once for each attempt.
     pub fn against(&self, told: &Told) -> Vec<String> {
         let mut findings = Vec::new();
         for ((key, worker), count) in told.begun.iter().filter(|(_, count)| **count > 1) {
@@ -122,7 +121,7 @@ impl Stored {
         findings
     }
 
-    /// What is left over of a run that has ended. What only just ended may take a moment to be gone.
+    /// Leftovers of an ended run. Processes that just ended may take a moment to be gone.
     pub fn left_over(&self, site: &Site) -> Vec<String> {
         let deadline = Instant::now() + TIDYING;
         loop {
@@ -170,7 +169,7 @@ fn word(state: &AttemptState) -> String {
     }
 }
 
-/// Where two results differ.
+/// The differences between two results.
 pub fn differences(expected: &Result, found: &Result) -> Vec<String> {
     let mut findings = Vec::new();
     if expected.state != found.state {

@@ -1,4 +1,4 @@
-//! One run, watched from outside: through the ledger, and only at the end through the database.
+//! Watches one run from outside: through the ledger, and only at the end through the database.
 
 use std::collections::HashSet;
 use std::thread::sleep;
@@ -10,37 +10,36 @@ use cubeloom_domain::state::RunState;
 use super::site::Site;
 use crate::support::processes;
 
-/// How often the ledger is looked at.
+/// Poll interval of the ledger.
 const STEP: Duration = Duration::from_millis(1);
-/// How often the database is asked once the last task is done.
+/// Poll interval of the database once the last task is done.
 const ASK: Duration = Duration::from_millis(40);
-/// How often before that: a run that fails has no last task.
+/// Poll interval of the database before that: a failed run has no last task.
 const ASK_RARELY: Duration = Duration::from_secs(3);
-/// How long a run may take without anybody hearing of it.
+/// How long a run may go without progress.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What came first.
+/// The event that came first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Came {
-    /// The run's end.
+    /// The run ended.
     End,
-    /// The moment that was given.
+    /// The given moment came.
     Moment,
-    /// The server's death.
+    /// The server died.
     Death,
 }
 
-/// A watched run.
 pub struct Watch {
     pub run: RunId,
-    /// How far the ledger has been read.
+    /// Byte offset up to which the ledger has been read.
     read: u64,
-    /// The last task has said that it is done.
+    /// Whether the last task has reported its end.
     nearly_over: bool,
     asked: Instant,
-    /// When the server was started again, until somebody has worked for it.
+    /// When the server was restarted, until a worker has started.
     restarted: Option<Instant>,
-    /// Shims of earlier servers; what their workers say is no work of the present one.
+    /// Shims of earlier servers, whose workers do not count as work of the current one.
     old_shims: HashSet<i32>,
     pub back_at_work: Vec<Duration>,
 }
@@ -58,8 +57,8 @@ impl Watch {
         }
     }
 
-    /// Starts the server again after its death, and measures from now on how long it takes to be back at work:
-    /// until a worker begins that none of the earlier servers started.
+    /// Restarts the server after its death, and measures the time until a worker starts that no earlier
+    /// server started.
     pub fn restart(&mut self, site: &mut Site, variables: &[(&str, &str)]) {
         self.old_shims.extend(processes::shims(&site.mark()));
         self.look(site);
@@ -67,12 +66,12 @@ impl Watch {
         site.start(variables);
     }
 
-    /// Whether the server has work again after its last start.
+    /// Whether the server has resumed work since its last start.
     pub fn is_back(&self) -> bool {
         self.restarted.is_none()
     }
 
-    /// Waits for what comes first. A moment is counted from when the server is back at work, or from now.
+    /// Waits for the first event. A moment counts from when the server has resumed work, or from now.
     pub fn wait(&mut self, site: &mut Site, moment: Option<Instant>) -> Came {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -91,7 +90,7 @@ impl Watch {
         }
     }
 
-    /// Waits until the server is back at work, or there is nothing left to do.
+    /// Waits until the server has resumed work, or no work is left.
     pub fn wait_until_back(&mut self, site: &mut Site) -> Option<Came> {
         while !self.is_back() {
             match self.wait(site, Some(Instant::now())) {
@@ -102,7 +101,7 @@ impl Watch {
         None
     }
 
-    /// Reads what is new in the ledger.
+    /// Reads the new lines of the ledger.
     fn look(&mut self, site: &Site) {
         let (lines, read) = site.ledger.lines(self.read);
         self.read = read;
@@ -114,7 +113,7 @@ impl Watch {
         }
     }
 
-    /// Whether the run has ended; the database is asked rarely before the last task is done.
+    /// Whether the run has ended. The database is polled rarely before the last task is done.
     fn has_ended(&mut self, site: &Site) -> bool {
         if self.asked.elapsed() < if self.nearly_over { ASK } else { ASK_RARELY } {
             return false;

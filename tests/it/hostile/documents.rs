@@ -1,4 +1,4 @@
-//! What documents and requests of alice's try.
+//! Attacks by alice through documents and requests.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Line, Scene, ended, judge, log, run};
 use crate::support::TestApp;
 
-/// Whether a document is refused, by the problem at this place.
+/// The document is refused with a problem at this path.
 fn refused(scene: &Scene, what: &str, task: &Value, place: &str) -> Line {
     let mut one = json!({"name": "one", "template": "command", "arguments": {"command": ["true"]}});
     one.as_object_mut().unwrap().extend(task.as_object().unwrap().clone());
@@ -75,7 +75,8 @@ fn a_document_cannot_name_what_is_not_its_projects() {
     judge(&lines, 25);
 }
 
-/// Variables that a document may set, and that lead out of the worker's folder. None of them changes an owner.
+/// Variables that a document may set and that point outside the worker's folder. None of them changes an
+/// owner.
 #[test]
 fn variables_that_lead_elsewhere_lead_nowhere() {
     let scene = Scene::in_(TestApp::new());
@@ -109,7 +110,7 @@ fn variables_that_lead_elsewhere_lead_nowhere() {
     judge(&lines, 8);
 }
 
-/// The server reads files to tell whether an earlier result may be reused. It can read everything.
+/// The server, which can read everything, reads files to decide whether an earlier result can be reused.
 #[test]
 fn the_inputs_of_a_cache_are_the_projects_own() {
     let scene = Scene::in_(TestApp::new());
@@ -157,7 +158,7 @@ fn a_request_cannot_reach_the_next_project() {
         &json!({}),
     );
     assert_eq!(ended(&scene.bob, &victim), "succeeded");
-    // So that her storage is there.
+    // Creates her storage.
     let own = run(&scene.alice, "alice", &["true"], &json!({}));
     assert_eq!(ended(&scene.alice, &own), "succeeded");
     let mut lines = Vec::new();

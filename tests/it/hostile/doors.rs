@@ -1,5 +1,5 @@
-//! What alice tries where people and other machines come in and are written to: links that were used, streams of others,
-//! addresses of the server's own network, mails, and texts that steer a terminal.
+//! Attacks by alice on entry points and outgoing connections: used links, others' streams, addresses in the
+//! server's network, mail headers, and terminal escape sequences.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::api::support::client::send;
 use crate::api::support::{Answer, PASSWORD, Who};
 use crate::support::{TestApp, wait_for};
 
-/// A line of an answer that must be one of these.
+/// A response whose status must be one of these.
 fn one_of(what: impl Into<String>, answer: &Answer, statuses: &[u16]) -> Line {
     let by = match statuses.contains(&answer.status) {
         true => {
@@ -24,7 +24,7 @@ fn one_of(what: impl Into<String>, answer: &Answer, statuses: &[u16]) -> Line {
     (what.into(), by)
 }
 
-/// Makes alice an owner of her project: that she may make channels and volumes.
+/// Makes alice an owner of her project, so that she may create channels and volumes.
 fn as_owner(scene: &Scene) {
     let ada = scene.server.as_(Who::Administrator);
     ada.put("/projects/alice/members/alice", "*", &json!({"role": "owner"})).expect(200);
@@ -105,7 +105,7 @@ fn a_stream_of_events_is_for_members() {
             let answer = request.timeout(std::time::Duration::from_secs(2)).send();
             let by = match answer {
                 Ok(answer) if answer.status().is_success() => {
-                    // One that is let in hears of what is hers; of bob's nothing may come.
+                    // An accepted stream has only her events, and none of bob's.
                     let heard = answer.text().unwrap_or_default();
                     let of_bob = heard.contains(&victim) || heard.contains("from bob");
                     if of_bob { Err(heard) } else { Ok("it says nothing of bob's".into()) }
@@ -119,7 +119,7 @@ fn a_stream_of_events_is_for_members() {
     judge(&lines, 16);
 }
 
-/// Every way to write an address of the server's own machine or network.
+/// Notations of addresses in the server's own machine or network.
 const INNER: [&str; 34] = [
     "127.0.0.1",
     "127.1",
@@ -205,7 +205,7 @@ fn no_message_goes_to_the_servers_own_network() {
             continue;
         }
         made.expect(201);
-        // What is no address when it is written is looked at again when it is called.
+        // A host that is no address when stored is checked again when it is called.
         let answer = scene.alice.get("/projects/alice/volumes/inner/files");
         let by = if answer.status >= 400 { Ok(answer.text()) } else { Err(answer.text()) };
         lines.push((format!("have a bucket at {host}"), by));
@@ -215,7 +215,7 @@ fn no_message_goes_to_the_servers_own_network() {
     assert!(heard.lock().unwrap().is_empty(), "{:?}", heard.lock().unwrap());
 }
 
-/// An administrator has allowed addresses of this network; a receiver there sends on to another one.
+/// An administrator has allowed addresses of this network; a receiver there redirects to another address.
 #[test]
 fn nobody_is_followed_elsewhere() {
     let (inner, heard) = receiver(FINE);
@@ -284,7 +284,8 @@ fn a_text_is_no_header_of_a_mail() {
     ] {
         let made = scene.alice.post("/projects/alice/alerts", &channel("mine", address));
         lines.push(one_of(format!("have mail sent to {address:?}"), &made, &[422]));
-        // What is taken here is looked at again by whoever mails: an account needs no address that works.
+        // An address accepted here is checked again when mail is sent: an account need not have a working
+        // one.
         let changed = scene.alice.patch("/me", "*", &json!({"email": address}));
         if address.chars().any(char::is_control) {
             lines.push(one_of(format!("have the address {address:?}"), &changed, &[422]));
@@ -330,7 +331,8 @@ fn a_text_is_no_header_of_a_mail() {
     judge(&lines, 16);
 }
 
-/// What steers a terminal: a title, the clipboard, a question that the terminal answers, a link, a cleared screen.
+/// Terminal escape sequences: a title, the clipboard, a query that the terminal answers, a link, a cleared
+/// screen.
 const STEERS: &str = "\x1b]0;alice\x07\x1b]52;c;cm0gLXJmIC8K\x07\x1b[6n\x1b[c\x1bP$q\"p\x1b\\\x1b]8;;https://example.org\x1b\\here\x1b]8;;\x1b\\\x1b[2J\x1bc";
 
 #[test]
@@ -382,7 +384,7 @@ fn what_a_worker_writes_steers_no_terminal() {
     judge(&lines, 15);
 }
 
-/// A file that a browser neither runs nor shows as this server's page.
+/// A file that a browser neither executes nor renders as a page of this server.
 fn is_download(name: &str, answer: &Answer) -> Line {
     let header = |name: &str| answer.header(name).to_owned();
     let apart = header("content-disposition").starts_with("attachment")
@@ -394,7 +396,7 @@ fn is_download(name: &str, answer: &Answer) -> Line {
     (format!("have a browser run {name}"), by)
 }
 
-/// A command on the terminal of an administrator.
+/// Runs a command on an administrator's terminal.
 fn on_terminal(scene: &Scene, what: &str, words: &[&str]) -> Line {
     let own = scene.server.command(words);
     let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_string_lossy());

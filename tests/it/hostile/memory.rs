@@ -1,4 +1,4 @@
-//! The shared memory of a task: as large as it asks for, the same for its workers, and gone with it.
+//! Shared memory of a task: its requested size, shared by its workers, and removed with it.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ fn a_task_has_as_much_shared_memory_as_it_asks_for() {
     let asked = 8 * MIB;
     assert!(said.contains(&asked.to_string()) && said.contains("full"), "{said}");
     assert!(said.contains(&format!("filled {asked}")), "{said}");
-    // No other test asks for so much.
+    // No other test requests as much.
     let mounts = || fs::read_to_string("/proc/self/mounts").unwrap();
     let its = |line: &str| line.contains("/dev/shm/cubeloom/") && line.contains("size=8192k");
     wait_for("what it had to be gone", || !mounts().lines().any(its));

@@ -1,4 +1,5 @@
-//! Ports of workers on this machine: those of the next project cannot be reached, those of the own one and of the machine can.
+//! Worker ports on this machine: those of another project are unreachable, those of the same project and of
+//! the machine are reachable.
 
 use std::fs;
 use std::io::Write;
@@ -34,7 +35,7 @@ impl Listening {
             serde_json::from_slice(&fs::read(storage.join("ports.json")).unwrap()).unwrap();
         let service = TcpListener::bind("127.0.0.1:0").unwrap();
         ports["service"] = json!(service.local_addr().unwrap().port());
-        // It ends with the test's process.
+        // It ends with the test process.
         std::thread::spawn(move || {
             for connection in service.incoming() {
                 let _ = connection.unwrap().write_all(b"the machine");
@@ -43,7 +44,7 @@ impl Listening {
         Self { scene, ports, run }
     }
 
-    /// What somebody's task heard of each call.
+    /// The result of each call from a person's task.
     fn calls_of(&self, caller: &Client, project: &str) -> Vec<Line> {
         let run = run(caller, project, &["python3", "-c", CALLER, &self.ports.to_string()], &json!({}));
         let (state, said) = (ended(caller, &run), log(caller, &run));

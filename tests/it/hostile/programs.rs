@@ -1,4 +1,4 @@
-//! What a program of alice's tries, on a server that is root and on one that is not.
+//! Attacks by a program of alice's, on a server that is root and on one that is not.
 
 use std::fs;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn attack(app: TestApp, root: bool, at_least: usize) {
     assert!(log(&scene.bob, &victim).contains("bob ends as he began: the notes of bob"));
 }
 
-/// `setup` puts a link in the place of a volume, which the program's view of the machine is made of afterwards.
+/// `setup` replaces a volume by a link before the program's view of the machine is built from it.
 fn turned(scene: &Scene, data: &Path, victim: &str, root: bool) -> Vec<Line> {
     let targets = [
         ("keys", "sealing"),
@@ -63,7 +63,7 @@ fn turned(scene: &Scene, data: &Path, victim: &str, root: bool) -> Vec<Line> {
         let variable = format!("$CUBELOOM_VOLUME_TURNED_{at}");
         let link = data.join(target);
         let setup = format!("rmdir \"{variable}\" && ln -s '{}' \"{variable}\"", link.display());
-        // Landlock hides no name, only what is in it.
+        // Landlock hides the contents of a folder, but not its name.
         let look =
             if root { format!("test -e \"{variable}/{name}\"") } else { format!("ls -A \"{variable}/\"") };
         let more = json!({"volumes": [volume], "setup": ["sh", "-ec", setup]});
@@ -86,20 +86,20 @@ fn turned(scene: &Scene, data: &Path, victim: &str, root: bool) -> Vec<Line> {
     lines
 }
 
-/// The attacker with attacks of another file before its last line, which runs them.
+/// The attacker program, with attacks of another file inserted before its last line, which runs them.
 pub fn attacker_with(more: &str) -> String {
     let (attacks, run) = ATTACKER.trim_end().rsplit_once('\n').unwrap();
     format!("{attacks}\n{more}\n\n{run}\n")
 }
 
-/// What the attacker said of each attack.
+/// Parses and judges the attacker's report of each attack.
 pub fn judge_program(said: &str, at_least: usize) {
     assert!(said.contains("\"attacks\": "), "it did not come to its end: {said}");
     judge(&lines(said), at_least);
     assert!(!said.contains("the-secret-of-bob"), "{said}");
 }
 
-/// What a program said of what it tried.
+/// A program's report of its attempts.
 pub fn lines(said: &str) -> Vec<Line> {
     said.lines().filter_map(line).collect()
 }
@@ -111,11 +111,11 @@ fn line(text: &str) -> Option<Line> {
     Some((tried, by.ok_or_else(|| line["BROKE"].as_str().unwrap_or_default().to_owned())))
 }
 
-/// Owner, group and mode of all that lies in a folder.
+/// Owner, group and mode of everything in a folder.
 fn owners(folder: &Path) -> Vec<(String, (u32, u32, u32))> {
     let found = Command::new("find").arg(folder).args(["-not", "-type", "l"]).output().unwrap();
     let paths = String::from_utf8(found.stdout).unwrap();
-    // What a database has beside itself while it writes comes and goes.
+    // A database's temporary files come and go while it writes.
     let stays = |path: &&str| !path.contains("/db/");
     paths.lines().filter(stays).filter_map(|path| Some((path.into(), owners_of(Path::new(path))?))).collect()
 }
@@ -126,7 +126,7 @@ fn owners_of(path: &Path) -> Option<(u32, u32, u32)> {
     Some((found.uid(), found.gid(), found.mode()))
 }
 
-/// What keeps projects apart on this machine, as `cubeloom check` says it.
+/// The isolation of projects on this machine, according to `cubeloom check`.
 pub fn walls(app: &TestApp) -> (bool, String) {
     let done = app.call(&["check", "--output", "json"]);
     let report: Value = serde_json::from_str(&done.out).unwrap();
@@ -147,7 +147,7 @@ fn a_program_cannot_reach_beyond_its_project_where_the_server_is_root() {
     }
 }
 
-/// There all workers have one uid, and Landlock is what stands between them.
+/// Without root, all workers share one uid, and Landlock isolates them.
 #[test]
 fn a_program_cannot_reach_beyond_its_project_where_the_server_is_not_root() {
     let mut app = TestApp::new();
@@ -159,7 +159,7 @@ fn a_program_cannot_reach_beyond_its_project_where_the_server_is_not_root() {
         }
         app.run_as("daemon", own.join("cubeloom"));
     }
-    // Signals and sockets are kept apart from version 6 on.
+    // Landlock isolates signals and sockets from ABI version 6 on.
     let version = "import ctypes; print(ctypes.CDLL(None).syscall(444, 0, 0, 1))";
     let version = Command::new("/usr/bin/python3").args(["-c", version]).output().unwrap().stdout;
     let version: i32 = String::from_utf8(version).unwrap().trim().parse().unwrap();

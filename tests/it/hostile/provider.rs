@@ -1,5 +1,5 @@
-//! What somebody between a browser and the OpenID Connect provider tries: answers of other sign-ins, and tokens that are not for
-//! this one.
+//! Attacks between a browser and the OpenID Connect provider: responses to other sign-ins, and tokens for
+//! other sign-ins.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -20,7 +20,7 @@ const SECRET: &str = "a secret of the client's, which signs";
 /// `{"alg":"none","typ":"JWT"}`
 const UNSIGNED: &str = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0";
 
-/// A provider that answers with the token that a test has put there, once.
+/// A provider that returns the test's token once.
 struct Provider {
     issuer: String,
     token: Arc<Mutex<Option<String>>>,
@@ -40,7 +40,7 @@ impl Provider {
         provider
     }
 
-    /// What it says of somebody, for a sign-in with this nonce.
+    /// The claims about a person, for a sign-in with this nonce.
     fn claims(&self, nonce: &str) -> Value {
         json!({
             "iss": self.issuer, "aud": "cubeloom", "sub": "subject-1", "preferred_username": "erin", "nonce": nonce,
@@ -74,7 +74,7 @@ fn answer(stream: TcpStream, issuer: &str, token: &Mutex<Option<String>>) {
             }),
         ),
         "/keys" => ("200 OK", json!({"keys": []})),
-        // A code is good once.
+        // A code is valid once.
         "/token" => match token.lock().unwrap().take() {
             Some(token) => {
                 ("200 OK", json!({"access_token": "a", "token_type": "bearer", "id_token": token}))
@@ -95,7 +95,7 @@ fn signed(claims: &Value, key: &str) -> String {
     encode(&Header::new(Algorithm::HS256), claims, &EncodingKey::from_secret(key.as_bytes())).unwrap()
 }
 
-/// A browser that went to the provider.
+/// A browser that was redirected to the provider.
 struct Gone {
     client: Client,
     cookie: String,
@@ -123,7 +123,7 @@ impl Gone {
     }
 }
 
-/// Nobody is signed in by an answer.
+/// The response signs in no one.
 fn refused(what: &str, answer: &Answer) -> Line {
     let by = match set_cookie(answer) {
         None if answer.status >= 400 => Ok(format!("HTTP {}", answer.status)),
@@ -198,7 +198,7 @@ fn an_answer_of_the_provider_is_for_one_sign_in() {
         lines.push(refused(&format!("bring a token {what}"), &bob.back(&bob.state, &bob.cookie)));
     }
 
-    // And it works: what was wrong above was what was said to be wrong.
+    // A correct sign-in works, so the failures above had the stated causes.
     says(good);
     let answer = bob.back(&bob.state, &bob.cookie);
     assert!(set_cookie(&answer).is_some(), "{} {:?}", answer.status, answer.headers);

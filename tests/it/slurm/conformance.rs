@@ -1,5 +1,5 @@
-//! Each case of the suite that a cluster can pass. Bindings are the same for all jobs here, and a thousand workers are more
-//! than the tests' nodes have cores.
+//! Each case of the conformance suite that a cluster can pass. All jobs share one CPU binding here, and a
+//! thousand workers exceed the CPUs of the test nodes.
 
 cases!(crate::slurm::executor::OnSlurm::new() => submit: ends_well, measures, twice, concurrently, exits, setup, outputs);
 cases!(crate::slurm::executor::OnSlurm::new() => cancel: before, starting, running, ended, stubborn, causes);

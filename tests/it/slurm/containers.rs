@@ -1,6 +1,6 @@
-//! Jobs whose template has an image, on a cluster that can run images. Charliecloud is the real one, on an image made of this
-//! machine's own programs; Apptainer is in no archive of Debian's 12, so that its words are held by a stand-in: a script that
-//! knows `pull` and `exec` and says with what it was called.
+//! Jobs whose template has an image, on a cluster with a container runtime. Charliecloud is the real one,
+//! with an image made of this machine's own programs. Apptainer is not packaged in Debian 12, so a stand-in
+//! checks its arguments: a script that implements `pull` and `exec` and prints its own command line.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -17,12 +17,12 @@ use super::harness::told;
 
 const REFERENCE: &str = "registry.test/small:1";
 
-/// What runs images: this, and its images in a folder of the workspace.
+/// Runs containers with this program, with its images in a folder of the workspace.
 fn containers(workspace: &str, by: ContainerProgram) -> SlurmContainers {
     SlurmContainers { by, program: None, images: Some(format!("{workspace}/images")), pulled: String::new() }
 }
 
-/// A folder that is an image: a shell with what it needs, and a file that is nowhere else.
+/// An image as a folder: a shell with its libraries, and a file that exists nowhere else.
 fn image(at: &Path) {
     let script = r#"
         set -e; umask 022
@@ -41,7 +41,7 @@ fn image(at: &Path) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// A job of this program in the image.
+/// Submits a job of this program in the image.
 async fn submitted(slurm: &OnSlurm, image: &str, program: &Program) -> cubeloom_domain::AttemptKey {
     let mut job = slurm.job(program);
     job.image = Some(image.into());
@@ -51,7 +51,7 @@ async fn submitted(slurm: &OnSlurm, image: &str, program: &Program) -> cubeloom_
     key
 }
 
-/// Why `ch-run` cannot run here as the account of the jobs: it is nobody's root, and makes namespaces of its own.
+/// Why `ch-run` cannot run here as the account of the jobs: it needs unprivileged user namespaces.
 fn no_namespaces() -> Option<String> {
     let member = told("CUBELOOM_TEST_SLURM_MEMBER");
     let mut command = Command::new("setpriv");
@@ -112,7 +112,7 @@ async fn what_runs_in_an_image_is_stopped_and_nothing_is_left() {
     assert_gone(&slurm, &key);
 }
 
-/// Knows of Apptainer what jobs ask of it: an image is a file that says where it is from.
+/// Implements the part of Apptainer that jobs use: an image is a file that names its source.
 const STAND_IN: &str = r#"#!/bin/bash
 echo "$*" >>"$(dirname "$0")/../calls"
 case $1 in
@@ -129,7 +129,7 @@ exec)
 esac
 "#;
 
-/// By a stand-in: two jobs that begin together take their image from the registry once.
+/// With a stand-in: two jobs that start together pull their image once.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_image_is_taken_from_its_registry_once() {

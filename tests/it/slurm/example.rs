@@ -1,5 +1,5 @@
-//! The example of the documentation, on this machine and on Slurm. All that its nodes need for it is a Python with its packages
-//! first on the workers' PATH, and Open MPI: here, the environment that this machine's workers have.
+//! The example of the documentation, on this machine and on Slurm. Its nodes need only a Python with the
+//! packages first on the workers' PATH, and Open MPI: here, the environment of this machine's workers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::api::support::{Client, Server, Who};
 use crate::cluster::product::{DIGITS, succeeded, uploaded};
 use crate::templates::rig;
 
-/// Where the packages of this machine's workers are, by where the first task found its data.
+/// The environment of this machine's workers, derived from where the first task found its data.
 fn python(client: &Client, run: &str) -> PathBuf {
     let outputs = client.get(&format!("/runs/{run}/outputs")).expect(200).json();
     let items = outputs["items"].as_array().unwrap();
@@ -45,7 +45,7 @@ fn the_example_has_the_same_outputs_on_slurm_as_on_this_machine() {
     for task in compared["tasks"].as_array().unwrap() {
         assert_eq!(task["side"], "both", "{task:#}");
         for output in task["outputs"].as_array().unwrap() {
-            // Paths name the run's folder, which differs.
+            // Paths contain the run's folder, which differs.
             if !output["left"].to_string().contains('/') {
                 assert_eq!(output["same"], true, "{output:#}");
                 same.push(output["name"].as_str().unwrap().to_owned());

@@ -1,5 +1,5 @@
-//! A server's executor for the tests' Slurm, on a runtime of its own, so that it can be ended like a server. Jobs run as the
-//! member of the project, whom the server becomes to write and to submit.
+//! A server's executor for the test Slurm, on its own runtime, so that it can be stopped like a server. Jobs
+//! run as the project's member; the server switches to that account to write and to submit.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -21,7 +21,7 @@ use cubeloom_testkit::conformance::{Harness, PATIENCE, Program, Recorder, Server
 
 use super::harness::{shared_program, told};
 
-/// An executor whose jobs run on the tests' Slurm.
+/// An executor whose jobs run on the test Slurm.
 pub struct OnSlurm {
     _folder: tempfile::TempDir,
     workspace: PathBuf,
@@ -30,11 +30,11 @@ pub struct OnSlurm {
     _disk: Option<SmallDisk>,
 }
 
-/// A file system of 1 MiB, for as long as somebody has this.
+/// A 1 MiB file system. Dropping this unmounts it.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// `None` where none can be mounted.
+    /// `None` if it cannot be mounted.
     fn at(place: &Path) -> Option<Self> {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs"]).arg(place).stderr(Stdio::null());
@@ -52,7 +52,7 @@ fn start(config: &SlurmConfig) -> Server<SlurmExecutor> {
     Server::start(|| SlurmExecutor::new(config.clone(), Arc::new(SystemClock)))
 }
 
-/// How the commands of the tests' cluster are called.
+/// How to call the commands of the test cluster.
 pub fn calls() -> SlurmCalls {
     let words = ["setpriv", "--reuid", "{account}", "--regid", "{account}", "--init-groups", "--"];
     SlurmCalls {
@@ -64,14 +64,14 @@ pub fn calls() -> SlurmCalls {
     }
 }
 
-/// Jobs run as the member, and as the stranger where a person is called so.
+/// Jobs run as the member, or as the stranger for a user of that name.
 pub fn way() -> SlurmWay {
     let member = told("CUBELOOM_TEST_SLURM_MEMBER");
     let stranger = told("CUBELOOM_TEST_SLURM_STRANGER");
     SlurmWay::of_accounts([("tester".to_owned(), member), ("stranger".to_owned(), stranger)].into())
 }
 
-/// What the tests' cluster has, with this workspace.
+/// The facts of the test cluster, with this workspace.
 pub fn facts(workspace: &Path) -> SlurmFacts {
     let workspace = workspace.to_str().unwrap();
     let cards = SlurmNodeGroup { partition: Some("cards".into()), ..SlurmNodeGroup::default() };
@@ -103,7 +103,7 @@ fn give_to_member(folder: &Path) {
     assert!(chown.arg(format!("{member}:{member}")).arg(folder).status().unwrap().success());
 }
 
-/// What would be submitted, with another script: these lines before the first one that begins so.
+/// The submission with another script: `lines` inserted before the first line that begins with `before`.
 pub fn with_lines(mut submission: Submission, lines: &str, before: &str) -> Submission {
     let Lowered::Slurm(lowered) = &*submission.lowered else { panic!("{:?}", submission.lowered) };
     let mut changed = lowered.clone();
@@ -114,7 +114,7 @@ pub fn with_lines(mut submission: Submission, lines: &str, before: &str) -> Subm
     submission
 }
 
-/// Waits for an end that comes late: Slurm counts in minutes, and records of workers may come a minute after its word.
+/// Waits for a late end: Slurm counts in minutes, and worker records may arrive a minute after its state.
 pub async fn ended_late(cluster: &OnSlurm, key: &AttemptKey) -> Ended {
     let began = Instant::now();
     while cluster.recorder().ends(key) == 0 {
@@ -125,17 +125,17 @@ pub async fn ended_late(cluster: &OnSlurm, key: &AttemptKey) -> Ended {
 }
 
 impl OnSlurm {
-    /// On a workspace of its own.
+    /// Uses a new workspace.
     pub fn new() -> Self {
         Self::with(|_| {})
     }
 
-    /// With other settings.
+    /// Uses changed settings.
     pub fn with(change: impl FnOnce(&mut SlurmConfig)) -> Self {
         Self::at(workspace(), None, change)
     }
 
-    /// On a workspace that is full.
+    /// Uses a full workspace.
     fn full() -> Option<Self> {
         let workspace = workspace();
         let disk = SmallDisk::at(&workspace)?;
@@ -167,17 +167,15 @@ impl OnSlurm {
         Self { _folder: folder, workspace, config, server, _disk: disk }
     }
 
-    /// The folder of an attempt.
     pub fn attempt(&self, key: &AttemptKey) -> PathBuf {
         self.workspace.join(cubeloom_domain::kubernetes::attempt_folder(key))
     }
 
-    /// The executor itself.
     pub fn inner(&self) -> &SlurmExecutor {
         self.server.inner()
     }
 
-    /// The job of a program under a new key.
+    /// A job of the program under a new key.
     pub fn job(&self, program: &Program) -> Job {
         let run = RunId::new(SystemClock.now(), random().into());
         let mut job = program.job(AttemptKey { run, task: "case".into(), instance: 0, n: 1 });
@@ -185,7 +183,7 @@ impl OnSlurm {
         job
     }
 
-    /// A job as it would be submitted.
+    /// The submission of a job.
     pub fn submission_of(&self, job: Job) -> Submission {
         let bindings = self.server.inner().bind(&job).unwrap();
         let lowered = lower(&job, &bindings).unwrap();
@@ -219,8 +217,8 @@ impl Harness for OnSlurm {
         fs::metadata(self.attempt(key).join(worker).join("stdout")).map_or(0, |found| found.size())
     }
 
-    /// With control groups of version 1, by which Slurm limits memory here, the kernel ends one process of a worker, not all:
-    /// `limits.rs` holds that it is told.
+    /// With cgroup v1, which limits memory here, the kernel kills one process of a worker, not all.
+    /// `limits.rs` checks that this is reported.
     fn bounds_memory(&self) -> Result<(), &'static str> {
         let second = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
         second.then_some(()).ok_or("the nodes have control groups of version 1")

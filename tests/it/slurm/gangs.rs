@@ -1,11 +1,11 @@
-//! Jobs of several workers: where they are, how they find each other, and how the end of one decides for all.
+//! Jobs of several workers: placement, discovery, and how one worker's end decides for all.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use super::harness::{Person, Submitted};
 
-/// A task of four workers, a node each, that run this in a shell.
+/// A task of four workers, one node each, that run this in a shell.
 fn crowd(program: &str) -> String {
     format!(
         "  - name: crowd\n    template: indexed\n    arguments:\n      workers: 4\n      requirements: []\n      \
@@ -84,7 +84,7 @@ fn scancel_ends_all_with_a_grace_and_leaves_no_token() {
     assert!(!job.folder.join("token").exists(), "{}", job.log());
 }
 
-/// A shim that dies without a word: its step ends, and the others are stopped.
+/// A shim that is killed: its step ends, and the other workers are stopped.
 #[test]
 #[ignore = "needs a Slurm: make test-slurm"]
 fn a_worker_whose_watcher_is_killed_is_lost_and_ends_the_job() {
@@ -99,7 +99,8 @@ fn a_worker_whose_watcher_is_killed_is_lost_and_ends_the_job() {
     assert!(job.log().contains("is lost"), "{}", job.log());
 }
 
-/// A heterogeneous job: a launcher that gets less than the workers, and runs MPI's ranks in them, over the network.
+/// A heterogeneous job: a launcher with fewer resources than the workers runs MPI ranks in them over the
+/// network.
 #[test]
 #[ignore = "needs a Slurm: make test-slurm"]
 fn mpi_runs_its_ranks_in_workers_on_nodes_of_their_own() {
@@ -119,7 +120,7 @@ fn mpi_runs_its_ranks_in_workers_on_nodes_of_their_own() {
     assert!(job.log().contains("the job succeeded"), "the workers were stopped when the launcher had ended");
 }
 
-/// Two workers that say which cards they see, and ask for these.
+/// Two workers that request these resources and print the GPUs they see.
 fn sees(person: &Person, program: &str, resources: &str) -> Submitted {
     let task = crowd(program).replace(": 4", ": 2");
     let job = person.submit(&format!("{task}    resources: {{{resources}}}\n"));
@@ -132,13 +133,13 @@ fn sees(person: &Person, program: &str, resources: &str) -> Submitted {
 fn each_worker_sees_the_cards_of_its_type_that_slurm_gave_to_it() {
     let job = sees(&Person::new("cards"), "echo cards $CUDA_VISIBLE_DEVICES", "gpu: {count: 1, type: H100}");
     let said: Vec<String> = (0..2).map(|rank| job.read(&format!("worker-{rank}/stdout"))).collect();
-    // The third and fourth card of each node are of this type; on one node both workers have one each.
+    // The third and fourth GPU of each node are of this type. On one node, each worker has one.
     let both = addresses(&job).len() == 1;
     assert!(said.iter().all(|line| line == "cards 2\n" || line == "cards 3\n"), "{said:?}");
     assert!(!both || said[0] != said[1], "{said:?}");
 }
 
-/// Half a card is two of its four shards. Slurm hands shards out by node, so that each worker has one for itself.
+/// Half a GPU is two of its four shards. Slurm allocates shards per node, so each worker has its own GPU.
 #[test]
 #[ignore = "needs a Slurm: make test-slurm"]
 fn each_worker_sees_the_card_of_which_slurm_gave_shards_to_it() {
@@ -151,7 +152,7 @@ fn each_worker_sees_the_card_of_which_slurm_gave_shards_to_it() {
     assert_eq!(addresses(&job).len(), 2);
 }
 
-/// A node has two cards of the type: so each worker has one for itself, and two processes on each card.
+/// A node has two GPUs of the type: each worker has one, with two processes on each GPU.
 #[test]
 #[ignore = "needs a Slurm: make test-slurm"]
 fn processes_of_a_worker_share_the_cards_that_slurm_gave_to_it() {

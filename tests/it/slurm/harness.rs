@@ -1,4 +1,4 @@
-//! A project's person on the cluster: pipelines compiled and submitted as the account that their jobs run as.
+//! A project member on the cluster: pipelines compiled and submitted as the account that their jobs run as.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use crate::support::program;
 
 const TEMPLATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../task-templates");
 
-/// What `tests/slurm/up` says of the cluster.
+/// A setting of the cluster that `tests/slurm/up` wrote.
 #[allow(clippy::disallowed_methods, reason = "a test is told where its cluster is")]
 pub fn told(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run make test-slurm"))
 }
 
-/// One of Slurm's commands as an administrator; what it prints, or what is wrong.
+/// Runs a Slurm command as an administrator. Returns its output, or its error.
 pub fn slurm(words: &[&str]) -> String {
     let mut command = Command::new(words[0]);
     let done = command.args(&words[1..]).env("SLURM_CONF", told("SLURM_CONF")).output().unwrap();
@@ -26,16 +26,15 @@ pub fn slurm(words: &[&str]) -> String {
     String::from_utf8_lossy(said).into_owned()
 }
 
-/// A workspace of its own for a test, which belongs to the member of the project.
+/// A test's own workspace, owned by the project's member.
 pub struct Person {
     workspace: PathBuf,
 }
 
 /// An attempt that was submitted.
 pub struct Submitted {
-    /// Its folder.
     pub folder: PathBuf,
-    /// Slurm's id of it.
+    /// Slurm's job id.
     pub id: String,
 }
 
@@ -48,13 +47,13 @@ impl Person {
         person
     }
 
-    /// Gives everything in the workspace to the person.
+    /// Changes the owner of the whole workspace to the member.
     fn give_all(&self) {
         let member = told("CUBELOOM_TEST_SLURM_MEMBER");
         finish(Command::new("chown").args(["-R", &format!("{member}:{member}")]).arg(&self.workspace));
     }
 
-    /// Writes a file of the person's.
+    /// Writes a file owned by the member.
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.workspace.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -63,7 +62,7 @@ impl Person {
         path
     }
 
-    /// A command of Slurm's as the person.
+    /// A Slurm command run as the member.
     pub fn command(&self, program: &str) -> Command {
         let member = told("CUBELOOM_TEST_SLURM_MEMBER");
         let mut command = Command::new("setpriv");
@@ -73,7 +72,8 @@ impl Person {
         command
     }
 
-    /// `cubeloom compile` for the tests' cluster, as whoever runs the tests: the person may not be able to enter the checkout.
+    /// `cubeloom compile` for the test cluster, as the account that runs the tests: the member may not have
+    /// access to the checkout.
     pub fn compiling(&self, pipeline: &Path) -> Command {
         let mut compile = Command::new(program::cubeloom());
         compile.arg("compile").arg(pipeline).args(["--for", "slurm", "--output", "json", "--facts"]);
@@ -82,7 +82,7 @@ impl Person {
         compile
     }
 
-    /// Writes down what the tests' cluster has.
+    /// Writes the facts of the test cluster to a file.
     pub fn facts(&self) -> PathBuf {
         let facts = format!(
             "slurm:\n  account: vision\n  qos: high\n  partition: all\n  cards: {{types: [a100, h100], shards: 4}}\n  \
@@ -93,10 +93,10 @@ impl Person {
         self.write("facts.yaml", &facts)
     }
 
-    /// What Slurm would do with a script.
+    /// Runs `sbatch --test-only` on a script.
     ///
     /// # Errors
-    /// It would not take it; in its words, why.
+    /// Slurm's message if it would refuse the script.
     pub fn test_only(&self, script: &str) -> Result<(), String> {
         let script = self.write("job.sh", script);
         let done = self.command("sbatch").arg("--test-only").arg(script).output().unwrap();
@@ -104,7 +104,7 @@ impl Person {
         if done.status.success() && said.contains("to start at") { Ok(()) } else { Err(said) }
     }
 
-    /// Compiles a pipeline of these tasks, with `--write`. Returns the scripts.
+    /// Compiles a pipeline of these tasks with `--write`. Returns the scripts.
     pub fn compile(&self, tasks: &str) -> Vec<PathBuf> {
         let text = format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n{tasks}");
         let pipeline = self.write("pipeline/pipeline.yaml", &text);
@@ -127,7 +127,7 @@ impl Person {
         Submitted { folder: script.parent().unwrap().into(), id }
     }
 
-    /// Waits until a job has ended; its state in Slurm's words.
+    /// Waits until a job has ended. Returns Slurm's state.
     pub fn wait(&self, job: &Submitted) -> String {
         let deadline = Instant::now() + Duration::from_secs(120);
         loop {
@@ -147,17 +147,17 @@ impl Person {
 }
 
 impl Submitted {
-    /// A file of the attempt's folder; empty where there is none.
+    /// A file of the attempt's folder; empty if it does not exist.
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.folder.join(name)).unwrap_or_default()
     }
 
-    /// What Slurm and the script said.
+    /// The output of Slurm and of the script.
     pub fn log(&self) -> String {
         self.read("slurm.log")
     }
 
-    /// How a worker ended.
+    /// The exit record of a worker.
     pub fn exit(&self, worker: &str) -> Value {
         serde_json::from_str(&self.read(&format!("{worker}/exit.json")))
             .unwrap_or_else(|error| panic!("{worker}: {error}\n{}", self.log()))
@@ -173,14 +173,14 @@ impl Submitted {
     }
 }
 
-/// Runs a command that must end well.
+/// Runs a command that must succeed.
 fn finish(command: &mut Command) -> Output {
     let done = command.output().unwrap();
     assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
     done
 }
 
-/// The program under test where every account can run it.
+/// A copy of the program under test that every account can run.
 pub fn shared_program() -> PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let copy = || {

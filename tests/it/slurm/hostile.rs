@@ -1,6 +1,6 @@
-//! What `alice` tries on a Slurm cluster against `bob`, whose jobs run there as another account: words of her documents in the
-//! batch script, and a program of hers on a node. What keeps them apart is the account; what one account's tasks can do to each
-//! other is said in docs/slurm.md.
+//! Attacks by `alice` on a Slurm cluster against `bob`, whose jobs run under another account: text of her
+//! documents in the batch script, and her own program on a node. The account isolates them. docs/slurm.md
+//! says what tasks of one account can do to each other.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,10 +20,11 @@ use crate::hostile::{Line, Scene, judge, log, run_on};
 use crate::support::TestApp;
 
 const CLUSTER: Option<&str> = Some("hall");
-/// What stands in every attack of a document.
+/// The marker in every attack through a document.
 const MARK: &str = "alice-was-here";
 
-/// A server with a cluster on which each project's jobs run as an account of its own, and the folder of the workspaces.
+/// A server with a cluster on which each project's jobs run under their own account, and the folder of the
+/// workspaces.
 fn scene(change: impl FnOnce(&mut Value)) -> (Scene, PathBuf) {
     let mut app = TestApp::new();
     tell(&mut app, calls());
@@ -51,12 +52,12 @@ fn scene(change: impl FnOnce(&mut Value)) -> (Scene, PathBuf) {
     (scene, all)
 }
 
-/// Waits for a run's end; its state.
+/// Waits for a run to end. Returns its state.
 fn ended(client: &Client, run: &str) -> String {
     crate::cluster::product::ended(client, run)["state"].as_str().unwrap().to_owned()
 }
 
-/// A document of one task on the cluster, with keys of its own.
+/// A document with one task on the cluster and extra keys.
 fn document(task: &Value, more: &Value) -> Value {
     let mut one = json!({"name": "one", "template": "command", "arguments": {"command": ["true"]}});
     one.as_object_mut().unwrap().extend(task.as_object().unwrap().clone());
@@ -65,7 +66,7 @@ fn document(task: &Value, more: &Value) -> Value {
     whole
 }
 
-/// The options that a script asks for, and its lines that a shell reads.
+/// The `#SBATCH` options of a script, and the lines that the shell reads.
 fn parts(script: &str) -> (Vec<&str>, Vec<&str>) {
     let options = script.lines().filter(|line| line.starts_with("#SBATCH "));
     let options = options.map(|line| line.split('=').next().unwrap()).collect();
@@ -73,8 +74,8 @@ fn parts(script: &str) -> (Vec<&str>, Vec<&str>) {
     (options, read)
 }
 
-/// A document that is refused, or becomes a script in which nothing is its own: the same options, and the same lines but for the
-/// attempt's folder.
+/// The document is refused, or its script is unchanged: same options, and same lines except for the attempt's
+/// folder.
 fn written(scene: &Scene, what: &str, (task, more): (&Value, &Value)) -> Line {
     let compiled = |task: &Value, more: &Value| {
         let sent = json!({"document": document(task, more).to_string()});
@@ -185,7 +186,7 @@ fn no_word_of_a_document_is_one_of_the_script() {
     let _ = fs::remove_dir_all(all);
 }
 
-/// What may be written is what the program gets, to the letter, and neither the script nor Slurm heeds it.
+/// Allowed text reaches the program verbatim. Neither the script nor Slurm interprets it.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[test]
 fn words_that_a_shell_would_heed_reach_the_program_as_they_are() {
@@ -217,7 +218,7 @@ fn words_that_a_shell_would_heed_reach_the_program_as_they_are() {
     let account = || {
         slurm(&["sacct", "-X", "-n", "-P", "--name", name, "-o", "User,Account,Comment", "-S", "now-1hours"])
     };
-    // The accounting is told a little later.
+    // Accounting lags behind.
     until("the job to be accounted", || !account().trim().is_empty());
     let listed = account();
     assert!(listed.starts_with(&format!("{}|vision|", told("CUBELOOM_TEST_SLURM_HOSTILE"))), "{listed}");

@@ -1,5 +1,5 @@
-//! What ends a job, or keeps it from being taken: its memory, Slurm's own limit of time, a queue that is full. Slurm speaks
-//! otherwise by its commands than over slurmrestd.
+//! Limits that end a job or reject it: its memory, Slurm's time limit, a full queue. Slurm words these
+//! differently in its commands and over slurmrestd.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use super::harness::{slurm, told};
 use super::rest::over_rest;
 use super::single::HUNGRY;
 
-/// Of two jobs of a person one runs, and the other waits with this word of Slurm's.
+/// One of a person's two jobs runs; the other is pending with this Slurm reason.
 pub async fn one_waits(server: &OnSlurm, word: &str) -> [AttemptKey; 2] {
     let submissions = ["sleep 600", "true"].map(|rest| server.submission(&Program::shell(&signed(rest))));
     let keys = submissions.clone().map(|one| one.job.key.clone());
@@ -35,13 +35,13 @@ pub async fn one_waits(server: &OnSlurm, word: &str) -> [AttemptKey; 2] {
     }
 }
 
-/// The one that waits begins when the other has ended.
+/// The pending job starts when the other has ended.
 pub async fn the_other_goes_on(server: &OnSlurm, keys: &[AttemptKey; 2]) {
     server.executor().cancel(&keys[0], StopCause::Cancelled, Duration::from_secs(1)).await;
     assert_eq!(server.recorder().ended(&keys[1]).await.outcome, Outcome::Succeeded);
 }
 
-/// A quality of service with this limit, which the member may use, is asked for.
+/// A server whose jobs request a QOS with this limit, which the member may use.
 pub fn limited(limit: &str, change: impl FnOnce(&mut SlurmConfig)) -> OnSlurm {
     let qos = format!("tight{:x}", random());
     slurm(&["sacctmgr", "-i", "add", "qos", &qos, limit]);
@@ -53,7 +53,7 @@ pub fn limited(limit: &str, change: impl FnOnce(&mut SlurmConfig)) -> OnSlurm {
     })
 }
 
-/// A quality of service that an administrator has made.
+/// A QOS that an administrator created.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_quality_of_service_that_holds_a_job_back_is_told_in_slurms_words() {
@@ -62,7 +62,7 @@ async fn a_quality_of_service_that_holds_a_job_back_is_told_in_slurms_words() {
     the_other_goes_on(&server, &keys).await;
 }
 
-/// Slurm takes no second job while the first is there: it is waited for, and said why.
+/// Slurm accepts no second job while the first exists: the job stays pending, with the reason.
 async fn a_full_queue_is_waited_for(change: impl FnOnce(&mut SlurmConfig), word: &str) {
     let server = limited("MaxSubmitJobsPerUser=1", change);
     let keys = one_waits(&server, word).await;
@@ -84,7 +84,7 @@ async fn a_queue_that_is_full_for_slurmrestd_is_waited_for() {
     a_full_queue_is_waited_for(over_rest, "job submit limit").await;
 }
 
-/// The one process of a worker runs out: whatever keeps the limit ends that.
+/// A worker's only process exceeds its memory: Slurm or the kernel kills it.
 async fn a_worker_runs_out_of_memory(change: impl FnOnce(&mut SlurmConfig)) {
     let hungry = Program::shell(HUNGRY).with(|program| program.memory = Bytes(64 << 20));
     let (_, ended) = run(&OnSlurm::with(change), &hungry).await;
@@ -103,7 +103,7 @@ async fn a_worker_that_runs_out_of_memory_is_told_so_over_slurmrestd() {
     a_worker_runs_out_of_memory(over_rest).await;
 }
 
-/// A server that is away stops no job at the `timeout` of its task: Slurm does.
+/// A stopped server cannot enforce a task's `timeout`: Slurm does.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slurms_own_limit_of_time_is_told_as_one() {

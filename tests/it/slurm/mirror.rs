@@ -1,5 +1,5 @@
-//! Quotas as Slurm's accounts, on a real slurmdbd. The server's account is no root there, but an
-//! operator of Slurm.
+//! Quotas mirrored as Slurm accounts, on a real slurmdbd. The server's account is a Slurm operator there, not
+//! root.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +20,7 @@ use super::harness::{slurm, told};
 use super::limits::{one_waits, the_other_goes_on};
 use super::server::in_front;
 
-/// A server whose `sacctmgr` runs as an account, and notes what it is asked.
+/// A server whose `sacctmgr` runs as an account and logs its calls.
 fn mirrored(prefix: &str, account: &str, name: &str, people: Option<Arc<PeopleOf>>) -> OnSlurm {
     let as_account = format!("setpriv --reuid {account} --regid {account} --init-groups --");
     let text = format!("echo \"$*\" >>HERE/calls\nexec {as_account} /usr/bin/sacctmgr \"$@\"\n");
@@ -42,7 +42,7 @@ fn record(queue: Queue, parent: Option<&str>, cluster: &str, quota: Quota) -> Qu
     QueueRecord { queue, parent: parent.map(Into::into), quotas, revision: 1 }
 }
 
-/// The project of the jobs with a processor a person, in a group.
+/// The project of the jobs, limited to one CPU per person, in a group.
 fn tree(project: &str, cluster: &str) -> Arc<Vec<QueueRecord>> {
     let limit = [(Resource::Cpu, 4000), (Resource::Memory, 3 << 30)].into_iter().collect();
     let per_person = [(Resource::Cpu, 1000)].into_iter().collect();
@@ -53,7 +53,7 @@ fn tree(project: &str, cluster: &str) -> Arc<Vec<QueueRecord>> {
     ])
 }
 
-/// Waits until the survey says of the accounts what is waited for.
+/// Waits until the survey reports the expected state of the accounts.
 async fn surveyed(server: &OnSlurm, holds: impl Fn(&str, bool) -> bool) {
     let began = Instant::now();
     loop {
@@ -71,7 +71,7 @@ async fn surveyed(server: &OnSlurm, holds: impl Fn(&str, bool) -> bool) {
 async fn quotas_are_accounts_that_bind_jobs_and_go_with_them() {
     let (prefix, operator) = (format!("t{:x}-", random()), told("CUBELOOM_TEST_SLURM_SERVER"));
     slurm(&["sacctmgr", "-i", "add", "user", &operator, "account=root", "adminlevel=operator"]);
-    // A site's own accounts with such names.
+    // Accounts of the site with such names.
     let own = ["physics", "p-own"].map(|name| format!("{prefix}{name}"));
     for name in &own {
         slurm(&["sacctmgr", "-i", "add", "account", name, "description=ours", "organization=ours"]);
@@ -87,7 +87,8 @@ async fn quotas_are_accounts_that_bind_jobs_and_go_with_them() {
     let line = listed().lines().find(|line| line.starts_with(&account)).map(ToOwned::to_owned);
     assert_eq!(line.unwrap_or_else(|| panic!("{}", listed())), format!("{account}|{group}|7|cpu=4,mem=3G"));
 
-    // One of a person's jobs runs, the other waits, in Slurm's words; both are counted for the project's account.
+    // One of the person's jobs runs; the other is pending with Slurm's reason. Both are charged to the
+    // project's account.
     let keys = one_waits(&server, "AssocGrpCpuLimit").await;
     let shown = slurm(&["squeue", "-h", "-o", "%j %a"]);
     for key in &keys {
@@ -95,7 +96,7 @@ async fn quotas_are_accounts_that_bind_jobs_and_go_with_them() {
     }
     the_other_goes_on(&server, &keys).await;
 
-    // What is as it is to be is left alone.
+    // An account that is up to date is left alone.
     let before = calls(&server).len();
     server.inner().share(&tree);
     let began = Instant::now();
@@ -107,7 +108,7 @@ async fn quotas_are_accounts_that_bind_jobs_and_go_with_them() {
     let new = calls(&server).split_off(before);
     assert!(new.iter().all(|call| call.contains(" show ")), "{new:?}");
 
-    // Without quotas nothing of it is left, and what is another's stays.
+    // Without quotas, all mirrored accounts are removed, and the others stay.
     server.inner().share(&Arc::default());
     let began = Instant::now();
     while listed().contains(&account) || listed().contains(&group) {
@@ -138,7 +139,7 @@ async fn what_slurm_does_not_take_is_told_and_keeps_no_job_from_running() {
     assert_eq!(ended.outcome, Outcome::Succeeded);
 }
 
-/// Submits a job for an account by hand, as a person does, and waits until accounting knows that it runs; its id.
+/// Submits a job for an account by hand, and waits until accounting shows it as running. Returns its id.
 async fn by_hand(person: &str, account: &str) -> String {
     let began = Instant::now();
     let id = loop {
@@ -155,7 +156,7 @@ async fn by_hand(person: &str, account: &str) -> String {
         if done.status.success() {
             break String::from_utf8(done.stdout).unwrap().trim().to_owned();
         }
-        // slurmctld hears of an association a moment later.
+        // slurmctld learns of an association a moment later.
         assert!(began.elapsed() < PATIENCE, "{}", String::from_utf8_lossy(&done.stderr));
         tokio::time::sleep(Duration::from_millis(200)).await;
     };
@@ -187,7 +188,7 @@ async fn who_leaves_a_project_leaves_its_account_once_no_job_is_there() {
     let account = format!("{prefix}p-{project}");
     surveyed(&server, |said, found| found && said.starts_with(&account)).await;
 
-    // One as a first job would have put it there, and one that no job here runs as.
+    // One association as a first job would have created it, and one that no job here runs as.
     for person in [&stranger, &operator] {
         slurm(&["sacctmgr", "-i", "add", "user", person, &format!("account={account}")]);
     }

@@ -1,9 +1,9 @@
-//! Jobs on a real Slurm of four nodes: `make test-slurm` brings one up and says where it is. Without one there is nothing to
-//! run, so these tests are ignored.
+//! Jobs on a real Slurm of four nodes, which `make test-slurm` starts and describes. The tests are ignored
+//! because they need it.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
-/// One test for each case of the suite of all executors, on a cluster that is made as said.
+/// One test for each case of the suite of all executors, on a cluster from the given constructor.
 macro_rules! cases {
     ($cluster:expr => $module:ident: $($case:ident),+) => {
         mod $module {

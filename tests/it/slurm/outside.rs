@@ -1,4 +1,4 @@
-//! What people do beside the server: with Slurm's own commands, and with nodes that they trust no more.
+//! Changes that people make outside the server: with Slurm's own commands, and by cordoning nodes.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +10,7 @@ use super::product::{PIPELINE, body, start, until_running, with_cluster};
 use crate::api::runs::pages::page;
 use crate::cluster::product::{ended, until};
 
-/// Whoever cancels a job does not want it back.
+/// A job that a person cancelled in Slurm is not retried.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[test]
 fn a_job_that_somebody_cancels_is_not_tried_again() {
@@ -36,7 +36,7 @@ fn a_job_that_somebody_cancels_is_not_tried_again() {
     assert_eq!(attempts, 1);
 }
 
-/// No job goes to nodes that are set aside; once they are taken back, jobs do.
+/// No job goes to cordoned nodes. Once they are uncordoned, jobs do.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[test]
 fn no_job_goes_to_nodes_that_are_set_aside() {

@@ -1,4 +1,4 @@
-//! What people are shown of a job before it is submitted, and the ids by which Slurm knows it.
+//! The preview of a job before its submission, and the ids that Slurm knows it by.
 
 use std::fs;
 
@@ -11,18 +11,19 @@ use crate::cluster::product::{ended, until};
 
 const COMPILE: &str = "/projects/default/compile";
 
-/// A script without what differs from run to run: the run's id, and the name that follows from it.
+/// A script without the run's id and the name derived from it, which differ from run to run.
 fn of_any_run(script: &str, run: &str) -> String {
     let name = script.lines().find_map(|line| line.strip_prefix("#SBATCH --job-name=")).unwrap();
     script.replace(name, "NAME").replace(run, "RUN")
 }
 
-/// The script that is shown of a task.
+/// The script preview of a task.
 fn shown(client: &Client, run: &str, task: &str) -> Value {
     client.get(&format!("/runs/{run}/objects?task={task}")).expect(200).json()
 }
 
-/// The folders of templates and code are the account's own: the script of another, or of none, would be another one.
+/// The folders of templates and code belong to the account: the script for another account, or for none,
+/// would differ.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[test]
 fn what_is_shown_before_is_what_is_submitted_for_the_person() {
@@ -53,7 +54,7 @@ fn what_is_shown_before_is_what_is_submitted_for_the_person() {
     assert_eq!(shown(&admin, &run, "told")["object"]["script"], submitted("told"));
 }
 
-/// With them people ask Slurm itself.
+/// People can use these ids with Slurm's commands.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[test]
 fn the_id_of_a_job_is_told_while_it_runs_and_after() {

@@ -1,4 +1,5 @@
-//! The whole product on a real Slurm: a cluster is added by API, checked, and runs what this machine runs.
+//! The whole product on a real Slurm: a cluster is added through the API, checked, and runs the same as this
+//! machine.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +17,7 @@ use crate::templates::ledger;
 use crate::templates::processes::assert_processes_met;
 use crate::templates::rig::job;
 
-/// Two tasks: workers that report, and one that is told what they reported.
+/// Two tasks: workers that report outputs, and a task that reads them.
 pub const PIPELINE: &str = r#"
 apiVersion: cubeloom/v1
 kind: Pipeline
@@ -45,20 +46,20 @@ pub fn body() -> Value {
     of_workspace(&workspace())
 }
 
-/// The cluster, with the members' accounts, and this workspace.
+/// The test cluster with the members' accounts and this workspace.
 pub fn of_workspace(workspace: &Path) -> Value {
     let way = SlurmWay::of_accounts([("ada".to_owned(), told("CUBELOOM_TEST_SLURM_MEMBER"))].into());
     json!({"name": "hall", "access": "slurm", "slurm": {"facts": facts(workspace), "way": way}})
 }
 
-/// A server that takes clusters of Slurm.
+/// A server with Slurm clusters enabled.
 fn server() -> Server {
     let mut app = TestApp::new();
     tell(&mut app, calls());
     Server::start_in(app)
 }
 
-/// Tells a server how the commands of the tests' cluster are called.
+/// Configures how a server calls the commands of the test cluster.
 pub fn tell(app: &mut TestApp, calls: SlurmCalls) {
     let words = calls.become_account.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
     let conf = calls.conf.unwrap();
@@ -94,7 +95,8 @@ pub fn start(client: &Client, document: &str) -> String {
     started["run"]["id"].as_str().unwrap().to_owned()
 }
 
-/// Waits until the workers of a run's first task run. A task is called so from its submission on, an attempt is not.
+/// Waits until the workers of a run's first task run. A task counts as running from its submission on, an
+/// attempt does not.
 pub fn until_running(client: &Client, run: &str) {
     until("the workers run", || {
         let attempts = client.get(&format!("/runs/{run}/attempts")).expect(200).json();
@@ -102,7 +104,7 @@ pub fn until_running(client: &Client, run: &str) {
     });
 }
 
-/// What a run's tasks reported, once it has succeeded.
+/// The outputs of a run's tasks, once it has succeeded.
 pub fn reported(client: &Client, run: &str) -> Vec<Value> {
     let seen = ended(client, run);
     let tasks = client.get(&format!("/runs/{run}/tasks")).expect(200).json();
@@ -125,7 +127,7 @@ fn a_pipeline_reports_on_slurm_what_it_does_on_this_machine() {
     assert_eq!(here, there);
 }
 
-/// The server is killed while a job runs: the next one takes it up, and nothing runs twice.
+/// The server is killed while a job runs: the next one adopts the job, and nothing runs twice.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[test]
 fn a_server_that_is_killed_takes_its_jobs_up_again() {
@@ -143,7 +145,7 @@ fn a_server_that_is_killed_takes_its_jobs_up_again() {
     assert_eq!(ran.lines().count(), 2);
 }
 
-/// What a worker writes while it runs is read: by whoever asks for what comes after what they have, and by whoever follows.
+/// A running worker's log can be read from an offset and followed.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[test]
 fn a_log_is_followed_while_its_job_runs() {
@@ -184,7 +186,8 @@ tasks:
     assert_eq!(said(&["--worker", "worker-0", "--stdout", "--tail", "1"]), LINES[2]);
 }
 
-/// Each worker is two processes, which find each other by what only the nodes know: addresses, and ports beyond the workers'.
+/// Each worker is two processes. They discover each other by facts that only the nodes know: addresses, and
+/// ports beyond the workers'.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[test]
 fn processes_of_workers_find_each_other_by_their_own_places() {
@@ -198,7 +201,7 @@ fn processes_of_workers_find_each_other_by_their_own_places() {
     assert_processes_met(&ledger::read(&workspace.join("runs").join(&run)));
 }
 
-/// What a check says of the cluster's settings.
+/// The problems that a check finds in the cluster's settings.
 pub fn wrong_settings(client: &Client) -> Vec<String> {
     let check = client.get("/clusters/hall/check").expect(200).json();
     let problems = check["problems"].as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned());

@@ -1,5 +1,5 @@
-//! The same over slurmrestd, while Slurm's own commands for jobs do not work: submission, a gang, the end of jobs, why they wait,
-//! and tokens that are not believed.
+//! The same over slurmrestd, while Slurm's job commands do not work: submission, gangs, the end of jobs,
+//! pending reasons, and rejected tokens.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -25,7 +25,7 @@ use super::sudo;
 use crate::api::support::{Client, Server};
 use crate::support::TestApp;
 
-/// slurmrestd of the tests' cluster, asked as the account of a server that is not root.
+/// slurmrestd of the test cluster, called as the account of a server that is not root.
 pub fn rest() -> SlurmRest {
     SlurmRest {
         url: format!("http://127.0.0.1:{}", told("CUBELOOM_TEST_SLURM_REST")),
@@ -35,12 +35,12 @@ pub fn rest() -> SlurmRest {
     }
 }
 
-/// The key of the cluster's tokens.
+/// The key that signs the cluster's tokens.
 fn key() -> PathBuf {
     PathBuf::from(told("CUBELOOM_TEST_SLURM_STATE")).join("ctld/jwt.key")
 }
 
-/// slurmrestd is asked; who calls one of the commands in its place fails.
+/// Uses slurmrestd. Calling one of the commands instead fails.
 pub fn over_rest(config: &mut SlurmConfig) {
     let folder = PathBuf::from(&config.facts.workspace).join("bin");
     fs::create_dir(&folder).unwrap();
@@ -76,7 +76,7 @@ async fn roles_that_differ_are_one_heterogeneous_job() {
     assert_gone(&slurm, &key);
 }
 
-/// Why a job waits is said in Slurm's own word.
+/// A pending job shows Slurm's own reason.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_waits_says_why_and_can_be_cancelled() {
@@ -98,7 +98,8 @@ async fn what_waits_says_why_and_can_be_cancelled() {
     assert_eq!(executions(&slurm, &key), 0);
 }
 
-/// A key that is not slurmctld's ends nothing: the setting is named, and the right key, in its file, is enough.
+/// A key that differs from slurmctld's ends no job: the error names the setting, and correcting the file is
+/// enough.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wrong_key_is_told_by_the_settings_name_and_waited_for() {
@@ -132,13 +133,14 @@ async fn a_wrong_key_is_told_by_the_settings_name_and_waited_for() {
     assert_eq!(slurm.executor().standing(), Standing::Connected);
 }
 
-/// Tokens are made for the accounts of people alone, and give no more than these may.
+/// Tokens are issued only for people's accounts, and grant no more than the account's own rights.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_has_no_account_or_may_not_use_it_runs_nothing() {
     let slurm = OnSlurm::with(|config| {
         over_rest(config);
-        // All may write where several accounts share a workspace: it is Slurm that does not take the stranger's jobs.
+        // Several accounts share this workspace, so all may write: Slurm itself must refuse the stranger's
+        // jobs.
         let shared = PathBuf::from(&config.facts.workspace);
         for name in ["runs", ".code", ".templates"] {
             fs::create_dir(shared.join(name)).unwrap();
@@ -158,7 +160,7 @@ async fn who_has_no_account_or_may_not_use_it_runs_nothing() {
     assert_eq!(ended.outcome, Outcome::Succeeded, "the member's do");
 }
 
-/// A server that may become accounts for one program only, over slurmrestd's socket.
+/// A server that may switch accounts for one program only, over slurmrestd's socket.
 pub fn bound_server() -> (Server, Client) {
     let account = told("CUBELOOM_TEST_SLURM_BOUND");
     let app = TestApp::new();

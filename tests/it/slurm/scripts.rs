@@ -1,4 +1,4 @@
-//! The compiler's golden scripts, held against Slurm itself.
+//! The compiler's golden scripts, checked against Slurm itself.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::harness::Person;
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/compiler/tests/it/slurm/snapshots");
 
-/// The script in a snapshot: what follows its head.
+/// The script in a snapshot, after its header.
 fn script_of(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).unwrap();
     let script = text.splitn(3, "---\n").nth(2)?.to_owned();
@@ -56,7 +56,7 @@ fn slurm_takes_the_scripts_of_the_examples() {
     assert!(compiled >= 6 && taken >= 18, "{taken} scripts of {compiled} examples");
 }
 
-/// The tests above would notice a script that the cluster cannot give anything for.
+/// Proves that the tests above would detect a script that requests unavailable resources.
 #[test]
 #[ignore = "needs a Slurm: make test-slurm"]
 fn slurm_refuses_what_it_cannot_give() {

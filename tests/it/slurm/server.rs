@@ -1,4 +1,5 @@
-//! What a server does on Slurm beyond what every executor does: as whom jobs run, and what happens when Slurm does not answer.
+//! What a server does on Slurm beyond every executor: the account of each job, and the handling of an
+//! unreachable Slurm.
 
 use std::fs;
 use std::io;
@@ -45,7 +46,7 @@ async fn jobs_run_as_their_persons_accounts_and_without_one_not_at_all() {
     let refused = slurm.inner().bind(&job).unwrap_err();
     assert_eq!(refused.kind, FailureKind::CouldNotStart);
     assert!(refused.message.contains("`nobody-here` has no account"), "{}", refused.message);
-    // What acts for no person has the project's account, where it has one.
+    // A job without a person runs as the project's account, if there is one.
     job.user = "schedule:nightly".into();
     assert!(slurm.inner().bind(&job).unwrap_err().message.contains("acts for no person"));
     let projects = OnSlurm::with(|config| {
@@ -53,7 +54,7 @@ async fn jobs_run_as_their_persons_accounts_and_without_one_not_at_all() {
     });
     assert!(projects.inner().bind(&Job { project: "p".into(), ..job.clone() }).is_ok());
 
-    // Its account may not write in the member's workspace, nor use the project's account of Slurm.
+    // The stranger's account may neither write in the member's workspace nor use the project's Slurm account.
     job.user = "stranger".into();
     let submission = slurm.submission_of(job);
     let key = submission.job.key.clone();
@@ -64,7 +65,7 @@ async fn jobs_run_as_their_persons_accounts_and_without_one_not_at_all() {
     assert_eq!(executions(&slurm, &key), 0);
 }
 
-/// A configuration of Slurm that a test can break and mend, for its own server alone.
+/// A Slurm configuration for one server that a test can break and repair.
 struct Conf(PathBuf);
 
 impl Conf {
@@ -82,7 +83,7 @@ impl Conf {
         fs::rename(aside, &self.0).unwrap();
     }
 
-    /// Replaces a line by another.
+    /// Replaces one line.
     fn break_line(&self, begins: &str, by: &str) {
         self.write(|text| {
             let line = |line: &str| if line.starts_with(begins) { by.to_owned() } else { line.to_owned() };
@@ -95,7 +96,7 @@ impl Conf {
     }
 }
 
-/// Slurm goes away while a job runs, which ends meanwhile; another is submitted meanwhile. Nothing is lost, nothing doubled.
+/// Slurm becomes unreachable while a job runs and ends and another is submitted. No job is lost or run twice.
 async fn away(name: &str, begins: &str, by: &str) {
     let conf = Conf::new(name);
     let slurm = OnSlurm::with(|config| config.calls.conf = Some(conf.0.to_str().unwrap().into()));
@@ -109,7 +110,7 @@ async fn away(name: &str, begins: &str, by: &str) {
     let later_key = later.job.key.clone();
     slurm.executor().submit(later).await;
     until("it ends meanwhile", || slurm.alive(&key) == 0).await;
-    // Longer than an end takes to be reported. Were it too short, a correct server would still pass.
+    // Longer than it takes to report an end. Were it too short, a correct server would still pass.
     tokio::time::sleep(Duration::from_secs(1)).await;
     for key in [&key, &later_key] {
         assert_eq!(slurm.recorder().ends(key), 0, "{:?}", slurm.recorder().events(key));
@@ -133,17 +134,17 @@ async fn munge_that_is_away_loses_nothing() {
     away("no-munge", "AuthInfo=", "AuthInfo=socket=/nonexistent/munge").await;
 }
 
-/// `sbatch` before Slurm's own.
+/// Puts an `sbatch` before Slurm's on the PATH.
 fn with_sbatch(text: &str) -> OnSlurm {
     with_command("sbatch", text)
 }
 
-/// A command before the machine's own.
+/// Puts a command before the machine's on the PATH.
 fn with_command(name: &str, text: &str) -> OnSlurm {
     OnSlurm::with(|config| in_front(config, name, text))
 }
 
-/// Puts a command before the machine's own, in a folder that accounts can enter: `HERE` in its text.
+/// Puts a command before the machine's on the PATH, in a folder that accounts can enter: `HERE` in its text.
 pub fn in_front(config: &mut SlurmConfig, name: &str, text: &str) {
     let folder = PathBuf::from(&config.facts.workspace).join("bin");
     fs::create_dir(&folder).unwrap();
@@ -154,7 +155,7 @@ pub fn in_front(config: &mut SlurmConfig, name: &str, text: &str) {
     config.calls.path = format!("{}:/usr/bin:/bin", folder.display());
 }
 
-/// Slurm takes a job, but its answer does not come: it is found, and not submitted again.
+/// Slurm accepts a job but its response is lost: the server finds the job instead of submitting it again.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_submission_without_an_answer_is_looked_for_first() {
@@ -171,7 +172,7 @@ async fn a_submission_without_an_answer_is_looked_for_first() {
     assert_eq!(calls.lines().count(), 1, "one that was taken is not submitted again");
 }
 
-/// Who an account is cannot be found out now: an attempt waits for that, says so, and can be cancelled meanwhile.
+/// The account lookup fails for now: the attempt is pending with that reason and can be cancelled.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_account_that_cannot_be_looked_up_now_is_waited_for() {
@@ -194,13 +195,13 @@ async fn an_account_that_cannot_be_looked_up_now_is_waited_for() {
     assert_eq!((executions(&slurm, &key), executions(&slurm, &other)), (1, 0));
 }
 
-/// More than the cluster has free: it waits, with Slurm's own word, and is cancelled without a trace.
+/// Requests more than is free: the job is pending with Slurm's own reason and is cancelled without a trace.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_waits_says_why_and_can_be_cancelled() {
     let slurm = OnSlurm::new();
     let mut job = slurm.job(&Program::shell(&signed("")));
-    // More than all nodes have together would be refused; held, it waits for a moment that does not come.
+    // Slurm would refuse more than all nodes have together. On hold, the job is pending for good.
     job.timeout = Some(cubeloom_domain::Span(Duration::from_secs(60)));
     let submission = with_lines(slurm.submission_of(job), "#SBATCH --begin=now+1hour", "#SBATCH");
     let key = submission.job.key.clone();
@@ -222,7 +223,7 @@ async fn what_waits_says_why_and_can_be_cancelled() {
     assert_gone(&slurm, &key);
 }
 
-/// The nodes with their cards and groups, as the page of clusters shows them.
+/// The nodes with their GPUs and groups, as the clusters page shows them.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_has_the_nodes_that_slurm_has() {
@@ -239,7 +240,7 @@ async fn it_has_the_nodes_that_slurm_has() {
     assert!(facts.nodes[3].groups.is_empty());
 }
 
-/// The first bytes of a log of an attempt's first worker.
+/// The first bytes of the log of an attempt's first worker.
 async fn read_log(slurm: &OnSlurm, key: &AttemptKey, stream: LogStream) -> io::Result<String> {
     let worker = WorkerName { role: "worker".into(), index: 0 };
     let name = LogName { worker, stream };
@@ -248,8 +249,8 @@ async fn read_log(slurm: &OnSlurm, key: &AttemptKey, stream: LogStream) -> io::R
     read.map(|piece| String::from_utf8_lossy(&piece.bytes).into_owned())
 }
 
-/// What lies in an attempt's folder is its account's, which may put anything in a worker's place: nothing of the server's is
-/// read for that, and nothing hangs.
+/// The account owns its attempt's folder and may put anything in place of a worker's files. The server must
+/// not read its own files through them, and must not hang.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_account_puts_in_a_workers_place_does_not_lead_to_the_servers_files() {
@@ -257,7 +258,7 @@ async fn what_an_account_puts_in_a_workers_place_does_not_lead_to_the_servers_fi
     let text = "swordfish\n{\"output\": {\"stolen\": \"swordfish\"}}\n";
     fs::write(secret.path(), text).unwrap();
     let slurm = OnSlurm::new();
-    // What the same looks find where nothing was replaced.
+    // What the same reads return if nothing was replaced.
     let said = "echo good; echo bad >&2; echo '{\"output\": {\"given\": \"1\"}}' >>\"$CUBELOOM_OUTPUTS\"";
     let (honest, _) = run(&slurm, &Program::shell(said)).await;
     assert_eq!(read_log(&slurm, &honest, LogStream::Stdout).await.unwrap(), "good\n");
@@ -277,7 +278,7 @@ async fn what_an_account_puts_in_a_workers_place_does_not_lead_to_the_servers_fi
     until_executed(&slurm, &key, 1).await;
     let folder = slurm.attempt(&key).join("worker-0");
     assert!(fs::symlink_metadata(folder.join("stderr")).unwrap().is_symlink());
-    // It is refused for what it is, which is no other trouble of reading.
+    // The error says that the file is refused, unlike other read errors.
     for stream in [LogStream::Stdout, LogStream::Stderr] {
         let error = read_log(&slurm, &key, stream).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{stream:?}: {error}");
@@ -289,7 +290,7 @@ async fn what_an_account_puts_in_a_workers_place_does_not_lead_to_the_servers_fi
     assert!(!format!("{ended:?}").contains("swordfish"), "{ended:?}");
 }
 
-/// Somebody calls a job otherwise while it runs: it is known by its id, and is not lost.
+/// A person renames a job while it runs: it is identified by its id and is not lost.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_job_that_is_called_otherwise_is_not_lost() {
@@ -306,7 +307,7 @@ async fn a_job_that_is_called_otherwise_is_not_lost() {
     assert!(rename.args(["-c", &text]).env("SLURM_CONF", told("SLURM_CONF")).status().unwrap().success());
     let called = harness::slurm(&["squeue", "--noheader", "--format=%j"]);
     assert!(!called.contains(&key.object_name()), "{called}");
-    // The queue has been read since: another job was seen to end.
+    // The queue has been polled since: another job was seen to end.
     assert_eq!(run(&slurm, &Program::shell("true")).await.1.outcome, Outcome::Succeeded);
     assert_eq!(slurm.recorder().ends(&key), 0, "{:?}", slurm.recorder().events(&key));
     slurm.executor().cancel(&key, StopCause::Cancelled, Duration::from_millis(100)).await;

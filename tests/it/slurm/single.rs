@@ -1,11 +1,12 @@
-//! Jobs of one worker: its files are as on one machine, its secrets are masked, its cards are those that Slurm gave.
+//! Jobs of one worker: its files are as on one machine, its secrets are masked, and its GPUs are those Slurm
+//! allocated.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::harness::{Person, Submitted};
 
-/// One process of it uses 300 MB.
+/// One of its processes uses 300 MB.
 pub const HUNGRY: &str = r#"x=$(head -c 300000000 /dev/zero | tr "\0" x); sleep 10"#;
 
 const SPEAKS: &str = r#"
@@ -36,7 +37,7 @@ fn a_workers_files_are_as_on_one_machine_and_belong_to_its_person() {
     assert_ne!(owner, 0);
 }
 
-/// What Slurm would begin a second time finds the attempt's folder used.
+/// A job that Slurm starts a second time finds the attempt's folder in use.
 #[test]
 #[ignore = "needs a Slurm: make test-slurm"]
 fn an_attempt_is_executed_at_most_once() {
@@ -55,7 +56,7 @@ fn an_attempt_is_executed_at_most_once() {
     );
 }
 
-/// The second neither stops the first nor takes its files away.
+/// The second start neither stops the first nor removes its files.
 #[test]
 #[ignore = "needs a Slurm: make test-slurm"]
 fn an_attempt_that_runs_is_not_disturbed_by_its_script() {
@@ -84,7 +85,7 @@ fn an_output_that_is_missing_fails_the_job() {
     assert!(job.log().contains('n') && !job.log().contains("succeeded"), "{}", job.log());
 }
 
-/// By the kernel where Slurm keeps limits by cgroups, else by the shim.
+/// The kernel kills it if Slurm limits memory by cgroups, else the shim does.
 #[test]
 #[ignore = "needs a Slurm: make test-slurm"]
 fn a_worker_that_uses_more_memory_than_it_has_is_out_of_memory() {

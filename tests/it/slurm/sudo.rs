@@ -1,5 +1,5 @@
-//! A server that is not root: it becomes the accounts that one line of sudo's names, and reads what they write as one of the
-//! workspace's group.
+//! A server that is not root: it switches to the accounts that one sudoers line names, and reads their files
+//! through the workspace's group.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::api::support::{Client, Server};
 use crate::cluster::product::ended;
 use crate::support::TestApp;
 
-/// A workspace as docs/slurm.md says: who may write there owns it, and the server's group may read.
+/// A workspace as in docs/slurm.md: owned by the account that writes there, readable by the server's group.
 fn own_workspace(account: &str) -> PathBuf {
     let workspace = workspace();
     let owners = format!("{}:{account}", told("CUBELOOM_TEST_SLURM_MEMBER"));
@@ -24,7 +24,7 @@ fn own_workspace(account: &str) -> PathBuf {
     workspace
 }
 
-/// A server under an account of its own, which becomes others by sudo, with the cluster.
+/// A server under its own account that switches accounts by sudo, with the cluster.
 pub fn serve(
     mut app: TestApp,
     account: &str,
@@ -41,7 +41,7 @@ pub fn serve(
     (server, admin)
 }
 
-/// The same with all that the commands need.
+/// The same, with everything that the commands need.
 pub fn with_cluster(change: impl FnOnce(&mut Value)) -> (Server, Client) {
     serve(TestApp::new(), &told("CUBELOOM_TEST_SLURM_SERVER"), calls(), change)
 }
@@ -50,14 +50,14 @@ fn document(seconds: u32) -> String {
     format!("{}cluster: hall\n", PIPELINE.replace("SECONDS", &seconds.to_string()))
 }
 
-/// A gang and who reads what it made run through; the run.
+/// Runs a gang and a task that reads its outputs. Returns the run.
 pub fn runs(admin: &Client) -> String {
     let run = start(admin, &document(1));
     assert_eq!(reported(admin, &run), [json!({"workers": 2}), json!({"twice": 4})]);
     run
 }
 
-/// A gang that would run for minutes is stopped.
+/// Cancels a gang that would run for minutes.
 pub fn starts_and_cancels(admin: &Client) {
     let run = start(admin, &document(600));
     until_running(admin, &run);
@@ -74,7 +74,7 @@ fn a_server_that_is_not_root_becomes_accounts_by_one_line_of_sudos() {
     let tasks = admin.get(&format!("/runs/{run}/attempts")).expect(200).json();
     let used = &tasks["items"][0]["usage"];
     assert!(used["peak_memory"].as_u64().is_some_and(|peak| peak > 0), "{tasks:#}");
-    // A stop is the account's, too.
+    // The account stops the job, too.
     starts_and_cancels(&admin);
 }
 
@@ -83,7 +83,7 @@ fn a_server_that_is_not_root_becomes_accounts_by_one_line_of_sudos() {
 fn an_account_that_sudo_does_not_name_is_none_of_the_servers() {
     let stranger = told("CUBELOOM_TEST_SLURM_STRANGER");
     let (_server, admin) = with_cluster(|body| body["slurm"]["way"]["accounts"]["ada"] = json!(stranger));
-    // A check says so before anybody's job does.
+    // A check reports it before a job fails.
     let found = wrong_settings(&admin);
     let begins = format!(
         "its setting `way.accounts.ada` does not hold: `become` of the server's settings does not lead to the account `{stranger}`: "

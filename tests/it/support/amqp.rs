@@ -9,7 +9,7 @@ use serde_json::Value;
 pub struct Amqp {
     child: Child,
     lines: BufReader<ChildStdout>,
-    /// Its address, who may do everything there, and who may only read and write.
+    /// Its address, and the credentials of an administrator and of a user who may only read and write.
     pub said: Value,
 }
 
@@ -25,12 +25,12 @@ impl Amqp {
         Self { child, lines, said }
     }
 
-    /// One of the things that it says about itself.
+    /// One of its facts.
     pub fn fact(&self, name: &str) -> &str {
         self.said[name].as_str().expect("a text")
     }
 
-    /// `stop`, `kill`, `start`, `freeze` or `thaw`; returns when it is done.
+    /// `stop`, `kill`, `start`, `freeze` or `thaw`. Returns when done.
     pub fn order(&mut self, verb: &str) {
         let stdin = self.child.stdin.as_mut().expect("its input");
         writeln!(stdin, "{verb}").expect("it reads");

@@ -1,4 +1,4 @@
-//! A real HDFS for a test, and a real YARN where one is wanted: the servers of `tests/support/hadoop`.
+//! A real HDFS for a test, optionally with a real YARN: the servers of `tests/support/hadoop`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::PATIENCE;
 pub struct Hdfs {
     child: Child,
     answers: BufReader<ChildStdout>,
-    /// Its addresses, and who may do everything there.
+    /// Its addresses, and its superuser.
     pub said: Value,
 }
 
@@ -21,7 +21,7 @@ impl Hdfs {
         Self::of(&["pom.xml"])
     }
 
-    /// With YARN beside it, in which the user `etl` has a queue of this name.
+    /// Adds YARN, in which the user `etl` has a queue of this name.
     pub fn with_yarn() -> Self {
         Self::of(&["pom.xml", "yarn/pom.xml"])
     }
@@ -45,12 +45,12 @@ impl Hdfs {
         Self { child, answers, said }
     }
 
-    /// Something that it said.
+    /// One of its facts.
     pub fn says(&self, name: &str) -> &str {
         self.said[name].as_str().expect("a text")
     }
 
-    /// Has a server killed, started, frozen or thawed: `kill resourcemanager`.
+    /// Kills, starts, freezes or thaws a server: `kill resourcemanager`.
     pub fn order(&mut self, order: &str) {
         writeln!(self.child.stdin.as_mut().expect("its input"), "{order}").expect("it reads");
         let mut line = String::new();
@@ -58,17 +58,17 @@ impl Hdfs {
         assert!(line.contains(order), "{line}");
     }
 
-    /// What one of the servers answers over HTTP.
+    /// A server's response over HTTP.
     #[track_caller]
     pub fn answer(url: &str) -> Value {
-        // Loopback without TLS; the client wants a provider all the same.
+        // Loopback without TLS, but the client requires a provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::blocking::Client::builder().no_proxy().timeout(PATIENCE).build();
         let answer = http.and_then(|http| http.get(url).send()).and_then(reqwest::blocking::Response::json);
         answer.unwrap_or_else(|error| panic!("{url}: {error}"))
     }
 
-    /// The states of YARN's applications, by their numbers.
+    /// The states of YARN's applications, by id.
     pub fn applications(&self) -> Vec<(String, String)> {
         let found = Self::answer(&format!("{}/apps", self.says("yarn")));
         let apps = found["apps"]["app"].as_array().into_iter().flatten();

@@ -10,7 +10,7 @@ use serde_json::Value;
 pub struct Kafka {
     child: Child,
     lines: BufReader<ChildStdout>,
-    /// Its addresses, the certificate of the one that needs a password, and who may connect there.
+    /// Its addresses, the certificate of the password-protected one, and the users of that one.
     pub facts: Value,
 }
 
@@ -35,7 +35,7 @@ impl Kafka {
         self.facts[name].as_str().expect("a text")
     }
 
-    /// `kill` or `start`; returns when it is done.
+    /// `kill` or `start`. Returns when done.
     pub fn order(&mut self, verb: &str) {
         let stdin = self.child.stdin.as_mut().expect("its input");
         writeln!(stdin, "{verb}").expect("it reads");

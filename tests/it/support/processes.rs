@@ -1,4 +1,4 @@
-//! What runs on this machine for one data folder, found through /proc and the control groups.
+//! The processes of one data folder on this machine, found through /proc and cgroups.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use cubeloom_domain::AttemptKey;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The shims of a data folder: those that have files of it open. One that only waits for an order has none, unless
-/// failpoints are noted in the folder.
+/// The shims of a data folder: those with open files in it. An idle shim has none, unless failpoints are
+/// logged in the folder.
 pub fn shims(mark: &str) -> Vec<i32> {
     let is_shim = |pid: &i32| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -22,7 +22,7 @@ pub fn shims(mark: &str) -> Vec<i32> {
     all().filter(is_shim).filter(has_open).collect()
 }
 
-/// The workers of a data folder: processes whose outputs lie in it.
+/// The workers of a data folder: processes whose outputs are in it.
 pub fn workers(mark: &str) -> Vec<i32> {
     let start = format!("CUBELOOM_OUTPUTS={mark}/");
     let of_ours = |pid: &i32| {
@@ -32,7 +32,7 @@ pub fn workers(mark: &str) -> Vec<i32> {
     all().filter(of_ours).collect()
 }
 
-/// The processes that have a variable with this value: `NAME=value`.
+/// The processes with this environment variable: `NAME=value`.
 pub fn with(entry: &str) -> Vec<i32> {
     let has = |pid: &i32| {
         let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -41,7 +41,7 @@ pub fn with(entry: &str) -> Vec<i32> {
     all().filter(has).collect()
 }
 
-/// The control groups of attempts, wherever they are mounted.
+/// The cgroups of attempts, wherever they are mounted.
 pub fn cgroups<'a>(attempts: impl Iterator<Item = &'a AttemptKey>) -> Vec<PathBuf> {
     let names: Vec<String> = attempts.map(AttemptKey::object_name).collect();
     let controllers = fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
@@ -55,7 +55,7 @@ pub fn cgroups<'a>(attempts: impl Iterator<Item = &'a AttemptKey>) -> Vec<PathBu
     groups.map(|entry| entry.path()).filter(of_ours).collect()
 }
 
-/// The processor time that the threads of a process have had so far.
+/// The CPU time of a process's threads so far.
 pub fn processor_time(pid: u32) -> Duration {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("the process runs").flatten();
     let of_thread = |text: String| text.split_whitespace().next().and_then(|time| time.parse::<u64>().ok());
@@ -63,7 +63,7 @@ pub fn processor_time(pid: u32) -> Duration {
     Duration::from_nanos(times.filter_map(of_thread).sum())
 }
 
-/// Ends the shims of a data folder with their workers: told first, killed after a while.
+/// Ends the shims of a data folder with their workers: asks first, kills after a while.
 pub fn end(mark: &str) {
     for signal in [Signal::TERM, Signal::KILL] {
         for shim in shims(mark).into_iter().filter_map(Pid::from_raw) {

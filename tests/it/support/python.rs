@@ -1,10 +1,10 @@
-//! Programs of Python environments that `tools/venv` makes.
+//! Programs of the Python environments that `tools/venv` creates.
 
 use std::process::{Command, Stdio};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// A program of the environment of a requirements file; it knows nothing of this machine's configuration.
+/// A program from the environment of a requirements file, isolated from this machine's configuration.
 pub fn command(requirements: &str, program: &str) -> Command {
     let tools = Command::new(format!("{ROOT}/tools/venv")).arg(requirements).output().expect("it starts");
     assert!(tools.status.success(), "{}", String::from_utf8_lossy(&tools.stderr));

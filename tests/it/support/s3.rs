@@ -1,14 +1,13 @@
-//! A real S3 server of the test's own.
+//! A real S3 server for a test.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-/// An S3 server with the bucket `data`; it ends when its standard input is closed.
+/// An S3 server with the bucket `data`. It ends when its standard input is closed.
 pub struct S3 {
     child: Child,
-    /// Its endpoint and keys.
     pub said: Value,
 }
 

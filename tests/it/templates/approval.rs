@@ -1,4 +1,5 @@
-//! The `approval` template: its example, answered from another terminal. What else it does, `api::runs::decisions` shows.
+//! The `approval` template: its example, answered from another terminal. `api::runs::decisions` tests the
+//! rest.
 
 use std::process::Stdio;
 

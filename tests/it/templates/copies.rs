@@ -1,4 +1,4 @@
-//! Templates are installed one by one, so each carries its own copies of the shared Python files.
+//! Templates are installed one by one, so each has its own copies of the shared Python files.
 
 use std::process::Command;
 

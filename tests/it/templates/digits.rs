@@ -1,4 +1,4 @@
-//! The main example: real images, two distributed trainings, a judgement on images held out.
+//! The main example: real images, two distributed trainings, an evaluation on held-out images.
 
 use std::fs;
 use std::path::Path;
@@ -55,12 +55,12 @@ fn a_part_of_digits_runs_on_what_an_earlier_run_left() {
     assert!(outputs(&part, "net")["model"].as_str().unwrap().starts_with(models.to_str().unwrap()));
 }
 
-/// How many images a confusion matrix says were read rightly.
+/// The number of correctly classified images in a confusion matrix.
 fn diagonal(counts: &Value) -> f64 {
     (0..10).map(|digit| counts[digit][digit].as_f64().expect("well formed")).sum()
 }
 
-/// A whole PNG: its signature, every chunk with its length, and the end.
+/// Checks a complete PNG: its signature, every chunk with its length, and the end.
 fn assert_png(path: &Path) {
     let bytes = fs::read(path).expect("well formed");
     let mut rest = bytes.strip_prefix(b"\x89PNG\r\n\x1a\n").expect("the signature of PNG");

@@ -1,4 +1,4 @@
-//! The rules of elastic jobs, with torchrun: two projects train on a machine that has room for three workers.
+//! The rules of elastic jobs, with torchrun: two projects train on a machine with capacity for three workers.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::rig::{app, shipped};
 use crate::api::support::{Client, Server, Who};
 use crate::cluster::product::{ended, until, uploaded_to};
 
-/// Starts the example in a project; its run.
+/// Starts the example in a project. Returns the run.
 fn start(client: &Client, project: &str, elastic: &str, epochs: u32) -> String {
     let folder = shipped("examples/elastic");
     let document = fs::read_to_string(format!("{folder}/pipeline.yaml")).expect("the example");
@@ -26,7 +26,7 @@ fn start(client: &Client, project: &str, elastic: &str, epochs: u32) -> String {
     started["run"]["id"].as_str().expect("an id").to_owned()
 }
 
-/// The last attempt at the training, and the ranks of the workers that it has.
+/// The last attempt of the training, and the ranks of its workers.
 fn training(client: &Client, run: &str) -> (Value, Vec<u64>) {
     let listed = client.get(&format!("/runs/{run}/attempts")).expect(200).json();
     let attempts = listed["items"].as_array().expect("attempts").iter();
@@ -40,7 +40,7 @@ fn training(client: &Client, run: &str) -> (Value, Vec<u64>) {
     (attempt.clone(), ranks)
 }
 
-/// The epoch at which the second attempt at the training began, as its program says.
+/// The epoch at which the second training attempt resumed, as reported by its program.
 fn resumed(client: &Client, run: &str) -> f64 {
     let log = client.get(&format!("/runs/{run}/logs/text?task=train&attempt=2")).expect(200).json();
     let text: String =
@@ -69,14 +69,14 @@ fn torchrun_shows_the_rules_of_elastic_jobs() {
     admin.post("/projects", &json!({"name": "lender"})).expect(201);
     let guarantee = json!({"quotas": {"local": {"guarantee": {"cpu": "1200m"}}}});
     admin.put("/projects/lender/quota", "*", &guarantee).expect(200);
-    // Worker 0 is the first that there is and the last that goes; those with the highest ranks come last and go first.
+    // Worker 0 starts first and stops last. Workers with the highest ranks start last and stop first.
     let of = |run: &str| {
         let ranks = training(&admin, run).1;
         assert_eq!(ranks, (0..ranks.len() as u64).collect::<Vec<_>>(), "{run}");
         ranks.len()
     };
 
-    // Whatever is idle is lent.
+    // All idle resources are lent.
     let borrower = start(&admin, "default", "{min: 1, max: 3}", 150);
     let points = |run: &str, name: &str| -> Vec<(f64, f64)> {
         let said = admin.get(&format!("/runs/{run}/metrics?task=train&name={name}")).expect(200).json();
@@ -87,7 +87,7 @@ fn torchrun_shows_the_rules_of_elastic_jobs() {
     let curve =
         |name: &str| -> Vec<f64> { points(&borrower, name).into_iter().map(|(_, value)| value).collect() };
     until("the borrower learns with all of it", || of(&borrower) == 3 && curve("processes").len() > 2);
-    // The least of every job comes before anybody's elastic workers, and a guarantee before what is borrowed.
+    // Every job's minimum comes before elastic workers, and a guarantee before borrowing.
     let lender = start(&admin, "lender", "{min: 1, max: 2}", 40);
     until("both have what is theirs", || (of(&lender), of(&borrower)) == (2, 1));
     let (borrows, _) = training(&admin, &borrower);
@@ -95,12 +95,12 @@ fn torchrun_shows_the_rules_of_elastic_jobs() {
         borrows["workers"].as_array().into_iter().flatten().filter(|worker| worker["given_back"] == true);
     let gone: Vec<&Value> = gone.map(|worker| &worker["name"]).collect();
     assert_eq!(gone, ["worker-1", "worker-2"], "{borrows}");
-    // A job that cannot keep its least fails; the next attempt goes on from the checkpoint.
+    // A job below its minimum fails. The next attempt resumes from the checkpoint.
     until("the lender has saved", || saved("lender"));
     let victims = with_variables(&data, &[format!("CUBELOOM_RUN={lender}"), "CUBELOOM_TASK=train".into()]);
     assert!(victims.len() >= 2, "{victims:?}");
     for pid in victims {
-        // One that was started by another one may be gone with it.
+        // A child process may be gone with its parent.
         let _ = kill_process(Pid::from_raw(pid).expect("a pid"), Signal::KILL);
     }
     let learned = points(&lender, "loss");
@@ -114,7 +114,7 @@ fn torchrun_shows_the_rules_of_elastic_jobs() {
         [learned, points(&lender, "loss").into_iter().filter(|(step, _)| *step > begun_at).collect()]
             .map(|points| points.into_iter().map(|(_, loss)| loss).collect::<Vec<f64>>());
     assert!(!before.is_empty() && mean(&after) < before[0], "{before:?} {after:?}");
-    // What was lent comes back to the borrower, which has gone on all the time, and learned.
+    // The borrower, which has trained all the time, gets the lent resources back.
     until("the borrower has all of it again", || of(&borrower) == 3);
     assert_eq!(ended(&admin, &borrower)["state"], "succeeded");
     let (attempt, _) = training(&admin, &borrower);

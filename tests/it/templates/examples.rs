@@ -1,4 +1,4 @@
-//! The example of each template, and `hello`, as they ship.
+//! The shipped examples of each template, and `hello`.
 
 use std::fs;
 
@@ -108,7 +108,7 @@ fn the_example_of_a_search() {
     let run = run(&app, 0, &shipped("examples/search/pipeline.yaml"), &["-p", "rows=2000"]);
     let states = states(&run);
     assert!(states.iter().any(|(task, state)| *task == "final" && *state == "succeeded"), "{run}");
-    // The most frequent class alone is right for 59 of 100 points, and no line through the plane does much better.
+    // The most frequent class alone gives 59 % accuracy, and no line through the plane is much better.
     let accuracy = outputs(&run, "final")["accuracy"].as_f64().unwrap();
     assert!(accuracy > 0.65, "{accuracy}");
     assert!(folder(&run).join("model.json").exists());

@@ -1,4 +1,4 @@
-//! A disk with little room.
+//! Disks with little space.
 
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -8,16 +8,17 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-/// What fills a disk.
+/// The file that fills a disk.
 const FILLER: &str = "filler";
-/// What a file of one byte takes.
+/// The space that a file of one byte takes.
 const PAGE: usize = 4 << 10;
 
-/// A file system of two MiB that every worker may write to, unmounted when it is dropped.
+/// A 2 MiB file system that every worker may write to. Dropping this unmounts it.
 pub struct Small(PathBuf);
 
 impl Small {
-    /// At a folder, which is made. Only root can mount one: for everybody else it is a folder like others, and that is said.
+    /// Mounts it at a new folder. Only root can: for others, the folder is an ordinary one, and a message
+    /// says so.
     pub fn mount(place: &Path) -> Option<Self> {
         fs::create_dir_all(place).expect("it can be made");
         let small = rustix::process::geteuid().is_root().then(|| {
@@ -37,7 +38,7 @@ impl Small {
         small
     }
 
-    /// The same with files that say `old`. What is left is a page: room for a small file, and for no second one.
+    /// Mounts it with files that contain `old`. One page is left: space for one small file, not for two.
     pub fn with_old(place: &Path, files: &[&str]) -> Option<Self> {
         let small = Self::mount(place)?;
         for file in files {
@@ -52,7 +53,7 @@ impl Small {
         Some(small)
     }
 
-    /// That every file of these still says `old`, and that nothing else lies beside them.
+    /// Asserts that each of these files still contains `old`, and that no other file exists.
     #[track_caller]
     pub fn assert_as_it_was(&self, files: &[&str]) {
         for file in files {
@@ -76,7 +77,7 @@ impl Drop for Small {
     }
 }
 
-/// A task `link`, after which the run's folder has a link to a folder of the project's; a task after it.
+/// A task `link`, which adds a link in the run's folder to a project folder, and a task after it.
 pub fn linked(folder: &str, task: &str, template: &str, arguments: &Value) -> String {
     let link = json!({"command": ["ln", "-s", format!("{{{{ workspace }}}}/{folder}"), format!("{{{{ run.dir }}}}/{folder}")]});
     format!(

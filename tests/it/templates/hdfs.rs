@@ -1,5 +1,5 @@
-//! The `hdfs-push` and `hdfs-pull` templates, with a real HDFS; what can go wrong with one is tested with the program itself,
-//! in `server/storage`.
+//! The `hdfs-push` and `hdfs-pull` templates, with a real HDFS. `server/storage` tests HDFS failures with the
+//! program itself.
 
 use std::fs;
 use std::time::Instant;
@@ -18,7 +18,7 @@ fn what_one_pipeline_pushes_another_pulls() {
     let of_hdfs = ["-p", &*namenode, "-p", &*user];
     let push = shipped("task-templates/hdfs-push/example.yaml");
     let pull = shipped("task-templates/hdfs-pull/example.yaml");
-    // Nobody has written anything yet: not one day is there.
+    // No partition has been written yet.
     let nothing = run(&app, 0, &pull, &of_hdfs);
     assert_eq!(outputs(&nothing, "pull")["left_out"].as_array().unwrap().len(), 7);
     let pushed = run(&app, 0, &push, &of_hdfs);
@@ -36,13 +36,13 @@ fn what_one_pipeline_pushes_another_pulls() {
     let counted = app.expect(0, &["logs", "latest", "count", "--worker", "worker-0", "--stdout"]).out;
     assert_eq!(counted.trim().rsplit(' ').next(), Some("4"));
     the_partition_starts_a_run(&hdfs, &app, &push);
-    // Who may not write there is told so.
+    // A user without write permission gets an error.
     let stranger = run(&app, 1, &push, &["-p", &namenode, "-p", "user=stranger"]);
     let failure = instance(&stranger, "push")["state"]["failure"].to_string();
     assert!(failure.contains("access was refused"), "{failure}");
 }
 
-/// A schedule waits for the mark of a day's partition, and the push that completes it starts its run.
+/// A schedule waits for the marker of a day's partition, and the push that completes it starts the run.
 #[track_caller]
 fn the_partition_starts_a_run(hdfs: &Hdfs, app: &TestApp, push: &str) {
     let mut other = TestApp::new();
@@ -72,7 +72,7 @@ fn the_partition_starts_a_run(hdfs: &Hdfs, app: &TestApp, push: &str) {
     let schedule = format!("{pipelines}/follows/schedule");
     let looked = until(&schedule, |found| found["look"]["looked_at"].is_string());
     assert_eq!(looked["look"]["failures"], 0, "{looked}");
-    // A day of UTC, as the schedule's.
+    // A UTC day, like the schedule's.
     let today = looked["look"]["looked_at"].as_str().expect("a moment")[..10].to_owned();
     let document = fs::read_to_string(push).expect("the example").replace("/result/dt=", "/follows/dt=");
     app.write("follows/pipeline.yaml", &document);

@@ -1,4 +1,4 @@
-//! The `horovod` template, built from its sources for Debian's `python3-torch`: once, for all that is tested here.
+//! The `horovod` template, built from source for Debian's `python3-torch`, once for all tests here.
 
 use super::ledger::{assert_apart, is_there, killing_rank_1_fails, read, wait_for_none};
 use super::rig::{app, folder, job, run, shipped};
@@ -8,7 +8,7 @@ use crate::support::{outputs, states};
 #[ignore = "needs python3-torch, a compiler, and five minutes: make test-templates"]
 fn horovod_is_built_averages_gradients_and_fails_with_a_worker() {
     let mut app = app();
-    // Its compilers take more than other tests have.
+    // Its compilers need more memory than other tests have.
     app.set("CUBELOOM_LOCAL_MEMORY", "6Gi");
     let example = run(&app, 0, &shipped("task-templates/horovod/example.yaml"), &[]);
     assert_eq!(states(&example), [("build", "succeeded"), ("fit", "succeeded")]);
@@ -24,7 +24,7 @@ fn horovod_is_built_averages_gradients_and_fails_with_a_worker() {
     assert_apart(&app, &entries, 2);
     for (entry, share) in entries.iter().zip([250_000, 249_500]) {
         assert_eq!((&entry["share"], &entry["total"]), (&share.into(), &499_500.into()), "{entries:?}");
-        // The local rank, the worker's number, and how many workers there are.
+        // The local rank, the worker's index, and the number of workers.
         assert_eq!(entry["places"], serde_json::json!([0, entry["rank"], 2]), "{entries:?}");
     }
 

@@ -1,4 +1,4 @@
-//! The `http` template, against a server that answers as it is told.
+//! The `http` template, against a server with scripted responses.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,7 +12,7 @@ use super::rig::{folder, run};
 use crate::support::{TestApp, instance, outputs};
 use serde_json::{Value, json};
 
-/// A server that gives these answers one after the other, each whole as it goes over the wire, and keeps what was asked.
+/// A server that sends these raw responses in turn, and records the requests.
 pub(super) struct Script {
     pub(super) address: String,
     asked: Arc<Mutex<Vec<(Instant, String)>>>,
@@ -49,7 +49,7 @@ impl Script {
         self.asked.lock().expect("it").iter().map(|(_, request)| request.clone()).collect()
     }
 
-    /// From the first request to the last.
+    /// The time from the first request to the last.
     pub(super) fn lasted(&self) -> Duration {
         let asked = self.asked.lock().expect("it");
         asked.last().expect("one").0 - asked[0].0
@@ -59,7 +59,7 @@ impl Script {
 const SOLD: &str =
     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{\"sold\": 42}";
 
-/// A run of one call, with `CALL_TOKEN` as a secret of the task; how its task ended.
+/// Runs one call with the task secret `CALL_TOKEN`. Returns the ended task.
 #[track_caller]
 fn call(app: &TestApp, code: i32, script: &Script, arguments: &Value) -> Value {
     let mut arguments = arguments.clone();
@@ -118,11 +118,11 @@ fn http_says_what_the_service_refused_and_leaves_the_file_as_it_was() {
     assert!(failure.contains("answered 404 Not Found: no such id"), "{failure}");
     assert_eq!(script.asked().len(), 1, "it would be refused again");
     assert_eq!(fs::read_dir(folder(&run)).unwrap().count(), 0, "nothing was written");
-    // What cannot be sent is not tried.
+    // An invalid request is not sent, and not retried.
     let run = call(&app, 1, &Script::new(&[]), &json!({"headers": {"A b": "c"}}));
     let failure = instance(&run, "call")["state"]["failure"].to_string();
     assert!(failure.contains("`headers`: 'A b'"), "{failure}");
-    // Expected, it is none.
+    // An expected status is no failure.
     let script = Script::new(&[refusal]);
     let run = call(&app, 0, &script, &json!({"expect": [404]}));
     assert_eq!(outputs(&run, "call")["body"], "no such id");
@@ -132,7 +132,7 @@ fn http_says_what_the_service_refused_and_leaves_the_file_as_it_was() {
 fn http_leaves_a_file_that_was_there_whatever_goes_wrong() {
     let app = with_token();
     let disk = app.data().join("workspace/default/small");
-    // A disk with little room, where one can be had.
+    // A disk with little space, if one can be mounted.
     let small = Small::mount(&disk);
     let file = disk.join("sales.json");
     fs::write(&file, "old").unwrap();

@@ -1,4 +1,4 @@
-//! The `indexed` template: work cut into shares, one for each worker, or into shards that workers take.
+//! The `indexed` template: work split into fixed shares, one per worker, or into shards that workers pull.
 
 use std::fs;
 use std::path::Path;
@@ -28,11 +28,11 @@ fn indexed_fails_when_a_worker_is_killed() {
     let message = killing_rank_1_fails(&app(), "indexed", &["-p", "hold=true"], 3, |data| {
         is_there(data, "runs", "busy")
     });
-    // They share nothing that could tell them of the loss.
+    // The workers share no connection through which they could notice the loss.
     assert!(message.ends_with("2 other workers were stopped because of it"), "{message}");
 }
 
-/// Each of the seven shards has one result, whatever happened on the way, and the merge saw all of them, once.
+/// Each of the seven shards has one result, whatever happened, and the merge saw each exactly once.
 #[track_caller]
 fn assert_counted_once(run: &Value) {
     let (gang, folder) = (outputs(run, "gang"), folder(run));
@@ -46,7 +46,7 @@ fn assert_counted_once(run: &Value) {
         "0\n",
         "on worker 0"
     );
-    // What the runs of the shards reported counts with their results.
+    // The outputs of the shards' runs count with their results.
     let report = &instance(run, "gang")["report"];
     let metrics = report["metrics"].as_array().expect("as the template writes it");
     let mut steps: Vec<u64> = metrics.iter().map(|it| it["step"].as_f64().expect("a step") as u64).collect();
@@ -62,7 +62,7 @@ fn assert_counted_once(run: &Value) {
     }
 }
 
-/// The runs that ended well, whether they counted or not, as (shard, index of the worker).
+/// The shard runs that succeeded, whether they counted or not, as (shard, worker index).
 fn ran(run_dir: &Path) -> Vec<(u32, u32)> {
     let files = fs::read_dir(run_dir.join("ran")).into_iter().flatten().flatten();
     let parse = |file: fs::DirEntry| -> (u32, u32) {
@@ -117,7 +117,7 @@ fn a_shard_whose_process_is_killed_is_run_again() {
     assert_eq!((&gang["failed"], &gang["leased_again"]), (&1.into(), &0.into()), "{gang}");
 }
 
-/// Sends a signal to worker 1, which holds a shard, and expects that the others do its work in the same attempt.
+/// Sends a signal to worker 1, which has a shard, and expects the others to do its work in the same attempt.
 #[track_caller]
 fn goes_on_without_worker_1(signal: Signal) {
     let app = app();
@@ -155,7 +155,7 @@ fn workers_are_given_back_and_come_again_and_each_shard_counts_once() {
     assert_eq!((&gang["shards"], &gang["failed"]), (&24.into(), &0.into()), "{gang}");
     assert_eq!(instance(&run, "gang")["attempt"], 1, "{run}");
     assert!(wait_for_none(&app).is_empty());
-    // The guest ran beside two of the three workers; when it had ended, all three went on.
+    // The guest ran beside two of the three workers. After it ended, all three ran.
     assert_eq!(sizes(app, &run, "gang"), [3, 2, 3]);
 }
 

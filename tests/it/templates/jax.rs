@@ -1,4 +1,4 @@
-//! The `jax` template: processes that compute on arrays which are spread over all of them.
+//! The `jax` template: processes that compute on arrays sharded over all of them.
 
 use super::ledger::{assert_apart, is_there, killing_rank_1_fails, read, wait_for_none};
 use super::rig::{app, folder, job, run, shipped};

@@ -1,7 +1,8 @@
 //! The `kafka` template, with a real Kafka.
 //!
-//! One broker serves all of it, for each start costs as much as three runs of workers. So it is one test, of parts that each
-//! have topics of their own. It costs 50 CPU seconds, the broker's included, and two to three minutes, mostly of waiting.
+//! One broker serves all parts, because each start costs as much as three runs of workers. So it is one test,
+//! with separate topics for each part. It takes 50 CPU seconds including the broker, and two to three
+//! minutes, mostly waiting.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -17,7 +18,7 @@ use super::ledger::{wait_for_none, worker_of};
 use super::rig::{app, folder, job, run, shipped};
 use crate::support::{Kafka, Running, TestApp, instance, outputs, states, wait_for};
 
-/// A broker, and a data folder that knows a password of its user.
+/// A broker, and a data folder with its user's password as a secret.
 struct Rig {
     broker: Kafka,
     app: TestApp,
@@ -26,7 +27,7 @@ struct Rig {
 impl Rig {
     fn new() -> Self {
         let (broker, mut app) = (Kafka::start(), app());
-        // A worker that is stopped may end its message.
+        // A stopped worker may finish its message.
         app.set("CUBELOOM_LOCAL_GRACE", "20s");
         for (name, value) in [
             ("KAFKA_USER", broker.fact("user")),
@@ -39,14 +40,14 @@ impl Rig {
         Self { broker, app }
     }
 
-    /// The words that run the pipeline of these tests on topics of this name.
+    /// Arguments that run the test pipeline on topics of this name.
     fn words(&self, name: &str, parameters: &[&str]) -> Vec<String> {
         let fixed = [format!("servers={}", self.broker.fact("servers")), format!("name={name}")];
         let all = fixed.into_iter().chain(parameters.iter().map(|&each| each.to_owned()));
         all.flat_map(|each| ["-p".to_owned(), each]).collect()
     }
 
-    /// Fills a topic, has its messages processed, and looks at what came of them.
+    /// Fills a topic, processes its messages, and checks the result.
     #[track_caller]
     fn work(&self, code: i32, name: &str, parameters: &[&str]) -> Value {
         let words = self.words(name, parameters);
@@ -69,7 +70,7 @@ impl Rig {
         (running, found().expect("it is there"))
     }
 
-    /// A pipeline of one task with these arguments beside those that it needs; why it failed.
+    /// Runs one task with the required arguments and this change. Returns why it failed.
     #[track_caller]
     fn fails(&self, change: Value, secrets: &str) -> String {
         let mut arguments = json!({
@@ -102,7 +103,7 @@ impl Rig {
     }
 }
 
-/// The numbers that the workers noted as done, each as often as it was.
+/// The numbers that the workers recorded as done, with repetitions.
 fn done(run_dir: &Path) -> Vec<u64> {
     let files = fs::read_dir(run_dir).unwrap().map(|entry| entry.unwrap().path());
     let of_workers = files.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("done-"));
@@ -243,7 +244,7 @@ fn a_snapshot_leaves_later_messages(rig: &Rig) {
     assert!(done(&folder(&rest)).into_iter().eq(100..120), "each once");
 }
 
-/// A worker that comes gets partitions of one that works, and no message is done twice.
+/// A second worker gets partitions of a running one, and no message is processed twice.
 fn a_second_run_takes_over_partitions(rig: &Rig) {
     let (first, alone) = rig.start_until("busy", "moved", &["count=120", "then=slow", "workers=1"]);
     let second = rig.work(0, "moved", &["then=slow", "workers=1"]);
@@ -292,7 +293,7 @@ fn what_a_person_has_to_change_is_named(rig: &Rig) {
     assert!(!topics.to_string().contains("unknown"), "{servers}: {topics}");
 }
 
-/// Over TLS, with a user and a password: right, wrong, and without the right to a topic.
+/// TLS with user and password: right, wrong, and without permission for a topic.
 fn a_password_over_tls(rig: &Rig) {
     rig.app.write("failing/ca.pem", rig.broker.fact("ca"));
     rig.ends("close", "closed");
@@ -311,7 +312,7 @@ fn a_password_over_tls(rig: &Rig) {
     assert!(message.contains("`topics`: the topic closed: the user has no permission"), "{message}");
     let message = rig.fails(secure(json!({"ca": null})), right);
     assert!(message.contains("`ca`: no TLS"), "{message}");
-    // It gets as far as the program for the first message, which has no place to fail in but its own.
+    // It gets as far as running the program for the first message, which fails in the test's own topic.
     let message = rig.fails(secure(json!({"command": ["false"], "group": "secure", "attempts": 1})), right);
     assert!(message.contains("messages failed, 0 may: message numbers-shared/"), "{message}");
 }

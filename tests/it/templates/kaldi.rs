@@ -1,5 +1,5 @@
-//! The `kaldi` template: a master that hands work out, and workers that take it. There is no package of the real
-//! programs: a stand-in hands its parts out as a recipe does.
+//! The `kaldi` template: a master that hands out work, and workers that execute it. The real programs are not
+//! packaged: a stand-in hands out its parts as a recipe does.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn kaldi_parts_live_apart_and_add_up() {
     let run = run(&app, 0, &job("kaldi"), &[]);
     let entries = read(&folder(&run));
     assert_apart(&app, &entries, 2);
-    // Either worker may take the first part.
+    // Either worker may get the first part.
     let mut shares: Vec<u64> = entries.iter().map(|entry| entry["share"].as_u64().unwrap()).collect();
     shares.sort_unstable();
     assert_eq!(shares, [249_500, 250_000]);

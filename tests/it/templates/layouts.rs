@@ -1,6 +1,6 @@
-//! The `megatron` and `deepspeed` templates: what people get wrong is said before anything starts, what is right arrives at
-//! every process. The real DeepSpeed and megatron-core run on processors: releases that know Debian's PyTorch in the examples,
-//! the newest ones with PyTorch's own packages.
+//! The `megatron` and `deepspeed` templates: wrong arguments are reported before anything starts, and right
+//! ones reach every process. The real DeepSpeed and megatron-core run on CPUs: the examples use releases for
+//! Debian's PyTorch, the newest ones use PyTorch's own packages.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::ledger::{Entry, assert_apart, is_there, killing_rank_1_fails, read, w
 use super::rig::{app, folder, job, run, shipped};
 use crate::support::{TestApp, outputs};
 
-/// What is said of a task with these arguments.
+/// The problems of a task with these arguments.
 fn said(template: &str, arguments: &str) -> String {
     let app = TestApp::new();
     app.write("wrong/train.py", "");
@@ -91,7 +91,7 @@ fn assert_has(told: &Value, wanted: &Value) {
     }
 }
 
-/// The loss is well below what it was.
+/// Asserts that the loss has fallen well below its start.
 fn falls(told: &Value) {
     let number = |what: &str| told[what].as_f64().expect("a number");
     assert!(number("after") < 0.5 * number("before"), "{told}");
@@ -107,12 +107,12 @@ fn deepspeed_spreads_the_optimisers_state_and_learns_as_one_process_does() {
     let spread = read(&folder(&run(&app, 0, &file, &[])));
     assert_apart(&app, &spread, 2);
     let number = |entry: &Entry, what: &str| entry[what].as_u64().expect("a number");
-    // Adam keeps two values for each parameter.
+    // Adam keeps two values per parameter.
     let state = 2 * number(&alone[0], "whole");
     assert_eq!((&alone[0]["stage"], number(&alone[0], "held")), (&0.into(), state), "{alone:?}");
     for entry in &spread {
         assert_eq!((&entry["stage"], &entry["parts"]), (&2.into(), &2.into()), "{spread:?}");
-        // DeepSpeed fills shares up to an even size.
+        // DeepSpeed pads shares to an even size.
         let held = number(entry, "held");
         assert!((state / 2 - 64..=state / 2 + 64).contains(&held), "about half of {state}: {spread:?}");
     }
@@ -123,7 +123,7 @@ fn numbers(of: &Value) -> Vec<f64> {
     of.as_array().expect("numbers").iter().map(|it| it.as_f64().expect("a number")).collect()
 }
 
-/// The loss at each step is that of one process, and falls.
+/// The loss at each step equals that of one process, and falls.
 fn learns_as(many: &[f64], one: &[f64]) {
     assert_eq!(many.len(), one.len());
     assert!(many.iter().zip(one).all(|(a, b)| (a - b).abs() < 1e-4), "{many:?} {one:?}");
@@ -141,7 +141,7 @@ fn deepspeed_fails_when_a_worker_is_killed() {
 fn layers_of_megatron_are_spread_and_learn_as_in_one_process() {
     let app = app();
     let file = job("megatron");
-    // Two stages, so one copy; neighbours in rank share a layer, on one worker.
+    // Two stages, so one copy. Neighbouring ranks share a layer, on one worker.
     let staged = read(&folder(&run(&app, 0, &file, &["-p", "pipeline=2"])));
     let groups = |entries: &[Entry], what: &str| -> Vec<Value> {
         entries.iter().map(|entry| entry[what].clone()).collect()
@@ -159,7 +159,7 @@ fn layers_of_megatron_are_spread_and_learn_as_in_one_process() {
     assert_eq!(groups(&copied, "tensor"), neighbours);
     assert_eq!(groups(&copied, "pipeline"), nobody);
     assert_eq!(groups(&copied, "data"), across);
-    // Two copies of two stages: those of a copy are neighbours, and copies lie across.
+    // Two copies of two stages: the stages of a copy are neighbours, and copies are strided.
     let both = read(&folder(&run(&app, 0, &file, &["-p", "tensor=1", "-p", "pipeline=2"])));
     assert_eq!(groups(&both, "tensor"), nobody);
     assert_eq!(groups(&both, "pipeline"), neighbours);

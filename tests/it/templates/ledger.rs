@@ -1,4 +1,4 @@
-//! What the workers of a distributed task wrote about themselves, and ending one of them.
+//! The ledger entries of a distributed task's workers, and killing one of them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use super::rig::{folder, job};
 use crate::support::{TestApp, instance, processes, wait_within};
 
-/// How long a gang may take until it works, its packages included where nobody has installed them yet.
+/// How long a gang may take to start working, including its packages if they are not installed yet.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What one rank wrote: `{rank, pid, worker, role, index, host, cgroup, ...}`.
+/// One rank's entry: `{rank, pid, worker, role, index, host, cgroup, ...}`.
 pub type Entry = Value;
 
 /// The entries in a run's folder, by rank.
@@ -29,7 +29,7 @@ pub fn read(run_dir: &Path) -> Vec<Entry> {
     entries
 }
 
-/// Ranks are numbered without gaps and live apart: in processes, workers, addresses and control groups of their own.
+/// Ranks are numbered without gaps and isolated: separate processes, workers, addresses and cgroups.
 #[allow(clippy::print_stdout, reason = "the reader of a test's report should know what it left out")]
 pub fn assert_apart(app: &TestApp, entries: &[Entry], ranks: usize) {
     assert_eq!(entries.len(), ranks, "{entries:?}");
@@ -70,9 +70,9 @@ fn has_cgroups(app: &TestApp) -> bool {
     line["level"] == "ok"
 }
 
-/// Runs a pipeline of these tests whose gang works until it is disturbed. When it is `busy`, which is told by its data
-/// folder, kills the worker in which rank 1 lives, and expects that this worker is named as the first cause and that
-/// nothing is left of the others. What the failure says.
+/// Runs a test pipeline whose gang works until it is disturbed. Once `busy` accepts its data folder, kills
+/// the worker with rank 1. Expects this worker to be named as the first cause, and the others to leave
+/// nothing behind. Returns the failure message.
 pub fn killing_rank_1_fails(
     app: &TestApp,
     name: &str,
@@ -105,8 +105,8 @@ pub fn killing_rank_1_fails(
     message.into()
 }
 
-/// Runs a pipeline of these tests until its program has written `busy` into the run's folder, kills the worker with this
-/// index in its role, and expects that it is named as the first cause and that nothing is left of the others.
+/// Runs a test pipeline until its program has written `busy` into the run's folder, and kills the worker with
+/// this index in its role. Expects it to be named as the first cause, and the others to leave nothing behind.
 pub fn killing_a_worker_fails(app: &TestApp, name: &str, words: &[&str], role: &str, index: u32) {
     let running = app.start(&[&["run", &job(name)], words].concat());
     wait_within(PATIENCE, "the program to run", || is_there(&app.data(), "runs", "busy"));
@@ -120,7 +120,7 @@ pub fn killing_a_worker_fails(app: &TestApp, name: &str, words: &[&str], role: &
     assert!(wait_for_none(app).is_empty());
 }
 
-/// The process that the platform started, in which an entry's process lives: the one below the shim.
+/// The process that the platform started for an entry's process: the child of the shim.
 pub fn worker_of(app: &TestApp, entry: &Entry) -> Pid {
     let shims = processes::shims(&app.data().to_string_lossy());
     let mut pid = i32::try_from(entry["pid"].as_i64().expect("a pid")).expect("a pid");
@@ -139,7 +139,7 @@ pub fn of_worker(app: &TestApp, role: &str, index: u32) -> i32 {
     *with_variables(&app.data(), &wanted).first().unwrap_or_else(|| panic!("no {role} {index}"))
 }
 
-/// The processes of workers that were started with these variables (`NAME=value`), by the data folder that they belong to.
+/// The worker processes of a data folder with these environment variables (`NAME=value`).
 pub fn with_variables(data: &Path, wanted: &[String]) -> Vec<i32> {
     let has_them = |pid: &i32| {
         let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -167,7 +167,7 @@ pub fn wait_for_none(app: &TestApp) -> Vec<i32> {
     }
 }
 
-/// Whether a file with this name, or one that begins with it, lies in a folder of a run: `runs`, or `checkpoints`.
+/// Whether a run's folder below `runs` or `checkpoints` has a file whose name is or begins with this.
 pub fn is_there(data: &Path, kind: &str, name: &str) -> bool {
     let folders = fs::read_dir(data.join("workspace/default").join(kind)).into_iter().flatten().flatten();
     let files = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten());

@@ -1,4 +1,4 @@
-//! The `download` and `video` templates: lists that several workers share, with one report.
+//! The `download` and `video` templates: lists split over several workers, with one report.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use super::rig::{app, folder, run, shipped};
 use super::web::Web;
 use crate::support::{TestApp, instance, outputs, states, wait_within};
 
-/// How many items each of two workers took, as it wrote itself.
+/// How many items each of two workers processed, from their own records.
 fn shares(run: &Value, task: &str) -> [u64; 2] {
     [0, 1].map(|worker| {
         let path = folder(run).join(format!(".reports/{task}.0.1/{worker}.json"));
@@ -38,7 +38,7 @@ fn a_list_is_fetched_by_all_workers_once() {
         let text = fs::read_to_string(folder(&done).join(format!("files/{name}.txt"))).unwrap();
         assert_eq!(text, "content\n");
     }
-    // Two workers, two addresses without names of their own, and what one task has fetched the other leaves alone.
+    // Two workers, two URLs without file names, and the second task skips what the first has fetched.
     let task = |name: &str, needs: &str, more: &str| {
         let urls = format!(
             "[\"{}\", \"{}\"{more}]",
@@ -85,8 +85,8 @@ fn files_are_asked_for_again_and_not_faster_than_allowed() {
     let failed = fetch(&app, 1, &script, &["a.txt"], "retries: 1");
     assert!(instance(&failed, "fetch")["state"]["failure"].to_string().contains("503"), "{failed}");
     assert_eq!(script.asked().len(), 2, "once, and once again");
-    // Four files at two a second, however many at a time. Those that wait for their turn sleep on their own: a bit less may
-    // lie between two that arrive.
+    // Four files at two a second, whatever the concurrency. Waiting ones sleep separately, so two may arrive
+    // a bit closer together.
     let script = Script::new(&[whole; 4]);
     fetch(&app, 0, &script, &["a", "b", "c", "d"], "rate: 2, parallel: 4");
     assert!(script.lasted().as_millis() >= 1000, "{:?}", script.lasted());
@@ -96,7 +96,7 @@ fn files_are_asked_for_again_and_not_faster_than_allowed() {
 fn what_cannot_be_fetched_is_told_and_may_be_tolerated() {
     let app = TestApp::new();
     let list = shipped("task-templates/download/example.yaml");
-    // Nobody listens there.
+    // No server listens there.
     let tolerated = run(&app, 0, &list, &[]);
     assert_eq!(outputs(&tolerated, "fetch")["failed"], 4);
     let report = fs::read_to_string(folder(&tolerated).join("files/failures.jsonl")).unwrap();
@@ -174,7 +174,7 @@ fn a_list_is_taken_up_where_a_killed_worker_left_it() {
 #[test]
 fn a_full_disk_is_told_and_leaves_what_was_there() {
     let (app, web) = (TestApp::new(), Web::new(vec![7; 3 << 20]));
-    // The folder that is written to lies on it.
+    // The output folder is on it.
     let disk = app.data().join("workspace/default/small");
     let Some(_small) = Small::mount(&disk) else { return };
     fs::write(disk.join("before.bin"), "before").unwrap();
@@ -218,7 +218,7 @@ fn video_names_what_is_wrong_and_leaves_what_was_there() {
     let missing = run(&app, 1, &app.pipeline("video", &linked("small", "cut", "video", &arguments)), &[]);
     let failure = instance(&missing, "cut")["state"]["failure"].to_string();
     assert!(failure.contains("`from`: no file matches nowhere/*.avi"), "{failure}");
-    // Two minutes of sound are more than the disk has, and so are thirty large pictures, of which some fit.
+    // Two minutes of sound exceed the disk, and so do thirty large images, some of which fit.
     for (made, source, more) in [
         ("tone.wav", "sine=duration=120", json!({"make": "audio"})),
         ("film.avi", "testsrc2=size=1280x720:duration=30", json!({"make": "frames", "format": "png"})),

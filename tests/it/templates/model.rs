@@ -1,4 +1,4 @@
-//! The templates for models: converted, evaluated, registered and predicted with, on models that are really trained.
+//! The model templates: conversion, evaluation, registration and prediction, with really trained models.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,6 @@ fn example(app: &TestApp, template: &str) -> Value {
     run
 }
 
-/// The names of a folder's files.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut names: Vec<String> =
@@ -28,7 +27,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// That two mappings have the same figures under the same names.
+/// Asserts that two mappings have the same keys and nearly the same values.
 #[track_caller]
 fn assert_close(found: &Value, wanted: &Value) {
     let figures = |value: &Value| -> BTreeMap<String, f64> {
@@ -98,7 +97,7 @@ fn the_example_of_model_register() {
     let run = example(&app, "model-register");
     let told = outputs(&run, "register");
     assert_eq!(told["registered"], true, "{told}");
-    // The key is the attempt's; the file has its own name in it.
+    // The path is unique per attempt, and contains the file's own name.
     let path = told["path"].as_str().unwrap();
     assert_eq!(path, format!("models/tumours/{}.register.0.1", run["run"]["id"].as_str().unwrap()));
     let version = app.data().join("workspace/default").join(path);
@@ -130,7 +129,7 @@ fn models_of_several_kinds_say_what_they_said_before() {
     let app = app();
     let run = run(&app, 0, &job("model"), &[]);
     let (trained, classes) = (outputs(&run, "train"), outputs(&run, "classes"));
-    // scikit-learn's own figures, for classes that are texts.
+    // scikit-learn's own metrics, for text classes.
     assert_close(&classes["metrics"], &trained["forest"]);
     assert_close(&classes["against"], &trained["weak"]);
     let loss = |model: &str| trained[model]["log_loss"].as_f64().unwrap();
@@ -215,7 +214,7 @@ fn what_is_wrong_with_a_model_or_its_data_is_named_and_nothing_is_written() {
     assert_eq!(fs::read_to_string(folder.join("old.onnx")).unwrap(), "old");
     assert_eq!(names(&folder.join("old")), ["part-00000.parquet"]);
     assert_eq!(names(&folder.join("taken")), ["part-00000.parquet"], "it has its name again");
-    // What is right takes the place of what was there, of which nothing is left.
+    // A successful result replaces the old one without leftovers.
     assert!(states(&run).contains(&("p6", "succeeded")), "{run}");
     assert_eq!(names(&folder.join("before")), ["_SUCCESS", "part-00000.parquet"]);
     let hidden = names(&folder).into_iter().filter(|name| name.starts_with(".before")).count();
@@ -264,7 +263,7 @@ fn a_full_disk_leaves_what_models_were_written_to() {
         let failure = instance(&run, task)["state"]["failure"].to_string();
         assert!(failure.contains("No space left on device"), "{task}: {failure}");
     }
-    // What the next attempt at the predictions goes on with.
+    // The partial predictions, from which the next attempt would resume.
     for kept in names(&disk).iter().filter(|name| name.starts_with(".predicted.")) {
         fs::remove_dir_all(disk.join(kept)).unwrap();
     }
@@ -310,7 +309,7 @@ fn a_model_that_does_not_fit_on_the_disk_is_not_registered() {
              arguments: {{model: {name}, path: {file:?}, format: other}}}}\n"
         )
     };
-    // One after the other: what does not fit would leave no room for the other one meanwhile.
+    // In sequence: while running, the one that does not fit would leave no space for the other.
     let tasks = task("fits", 1 << 20, "") + &task("large", 3 << 20, "fits");
     let run = run(&app, 1, &app.pipeline("kept", &tasks), &[]);
     assert_eq!(states(&run), [("fits", "succeeded"), ("large", "failed")]);

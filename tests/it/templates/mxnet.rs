@@ -1,4 +1,4 @@
-//! The `mxnet` template: workers that train, and servers that add up what they send.
+//! The `mxnet` template: workers that train, and servers that add up their gradients.
 
 use super::ledger::{
     assert_apart, is_there, killing_a_worker_fails, killing_rank_1_fails, read, wait_for_none,
@@ -27,7 +27,7 @@ fn mxnet_workers_live_apart_and_servers_add_up() {
     for entry in &entries {
         assert_eq!(entry["totals"], serde_json::json!([499_500, 999_000, 1_498_500, 1_998_000]));
     }
-    // MXNet gives its own ranks, in an order that is not the platform's.
+    // MXNet assigns its own ranks, in a different order than the platform.
     let mut shares: Vec<u64> = entries.iter().map(|entry| entry["share"].as_u64().unwrap()).collect();
     shares.sort_unstable();
     assert_eq!(shares, [249_500, 250_000]);

@@ -1,4 +1,4 @@
-//! The `nni` template: NNI's experiment on the manager, whose trials are run by workers.
+//! The `nni` template: NNI's experiment on the manager, with trials on workers.
 
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
@@ -84,7 +84,7 @@ fn nni_goes_on_with_the_trials_of_the_attempt_before() {
     let run = app.latest();
     let found = outputs(&run, "gang");
     assert_eq!(found["best_value"], 30.0, "{found}");
-    // The grid does not know of what was running, and tries it a second time.
+    // The grid does not remember running trials, and tries them again.
     assert_eq!(found["trials"], 4, "{found}");
     let again = |x: u32| folder(&run).join(format!("began.{x}.2")).exists();
     assert_eq!(

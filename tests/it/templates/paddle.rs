@@ -1,4 +1,5 @@
-//! The `paddle` template: processes that `paddle.distributed.launch` starts in each worker, and that talk by Gloo.
+//! The `paddle` template: processes that `paddle.distributed.launch` starts in each worker, connected by
+//! Gloo.
 
 use super::ledger::{assert_apart, is_there, killing_rank_1_fails, read, wait_for_none};
 use super::rig::{app, folder, job, run, shipped};

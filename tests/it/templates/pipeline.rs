@@ -1,4 +1,4 @@
-//! The `pipeline` template: its example. What else it does, `api::runs::sub_runs` shows.
+//! The `pipeline` template: its example. `api::runs::sub_runs` tests the rest.
 
 use super::rig::{app, shipped};
 

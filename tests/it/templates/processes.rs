@@ -1,4 +1,4 @@
-//! `processes_per_gpu`: workers that are several processes each, on processors.
+//! `processes_per_gpu`: workers with several processes each, on CPUs.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ fn processes_of_workers_find_each_other_by_their_own_places() {
     assert!((0..4).all(|rank| log.contains(&format!("[rank {rank}] process {rank} met all"))), "{log}");
 }
 
-/// Two workers of two processes each have met, and each knows which it is.
+/// Two workers of two processes each have connected, and each process knows its rank.
 pub fn assert_processes_met(entries: &[Entry]) {
     assert_eq!(entries.len(), 4, "{entries:?}");
     for (rank, entry) in entries.iter().enumerate() {
@@ -66,7 +66,7 @@ fn the_example_of_gpu_sharing() {
     assert!(train["loss"].as_f64() < Some(0.01), "{train}");
 }
 
-/// What `make test-card` does, but for the card.
+/// The part of `make test-card` that needs no GPU.
 #[test]
 #[ignore = "needs python3-torch: make test-templates"]
 fn the_check_of_a_card_is_in_order() {

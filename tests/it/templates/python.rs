@@ -59,7 +59,7 @@ fn python_has_the_packages_that_it_asks_for() {
     );
     let venvs = app.data().join("venvs");
     assert!(script["file"].as_str().unwrap().starts_with(venvs.to_str().unwrap()), "{script}");
-    // The second run takes the same environment.
+    // The second run uses the same environment.
     let made = |name: &str| fs::metadata(venvs.join(name)).unwrap().modified().unwrap();
     let names: Vec<String> = fs::read_dir(&venvs)
         .unwrap()

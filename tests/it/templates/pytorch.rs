@@ -1,4 +1,4 @@
-//! The `pytorch` template, with Debian's `python3-torch`: a group that stays together, and one that loses a worker.
+//! The `pytorch` template, with Debian's `python3-torch`: a complete group, and one that loses a worker.
 
 use std::fs;
 
@@ -71,7 +71,7 @@ fn an_elastic_group_goes_on_without_a_lost_worker() {
     let mut command = app.command(&["run", &file, "-p", "epochs=40", "-p", "pause=0.3", "--output", "json"]);
     let running = std::thread::spawn(move || command.output().expect("it starts"));
     wait_for("a checkpoint", || is_there(&app.data(), "checkpoints", "last.pt"));
-    // Worker 0 holds the meeting point; another one goes.
+    // Worker 0 hosts the rendezvous; another one is killed.
     let victim = of_worker(&app, "worker", 1);
     kill_process(worker_of(&app, &json!({"pid": victim})), Signal::KILL).expect("it can be killed");
     let done = running.join().expect("it ends");
@@ -81,7 +81,7 @@ fn an_elastic_group_goes_on_without_a_lost_worker() {
     assert_eq!(train["attempt"], 1, "the group went on, it was not tried again: {train}");
     let processes = curve(&run, "processes");
     assert_eq!((processes[0].1, processes[processes.len() - 1].1), (3.0, 2.0), "{processes:?}");
-    // It went on from a checkpoint: no epoch is missing, at most one was done again, and the loss went on falling.
+    // It resumed from a checkpoint: no epoch is missing, at most one was repeated, and the loss kept falling.
     let losses = curve(&run, "loss");
     let steps: Vec<u64> = losses.iter().map(|(step, _)| *step).collect();
     assert_eq!((steps[0], steps[steps.len() - 1]), (1, 40), "{steps:?}");
@@ -91,7 +91,7 @@ fn an_elastic_group_goes_on_without_a_lost_worker() {
     assert!(outputs(&run, "train")["accuracy"].as_f64() > Some(0.95), "{train}");
 }
 
-/// The example with two tasks beside it: the second of them, when the first has ended, needs what one worker has.
+/// The example with two more tasks: the second runs after the first and needs the resources of one worker.
 fn with_a_guest(app: &TestApp) -> String {
     let folder = shipped("examples/elastic");
     let document = fs::read_to_string(format!("{folder}/pipeline.yaml")).expect("the example");
@@ -121,7 +121,8 @@ fn an_elastic_group_gives_a_worker_back_for_another_task_and_takes_it_again() {
     let mut sizes: Vec<u64> = processes.iter().map(|(_, count)| *count as u64).collect();
     sizes.dedup();
     assert_eq!(sizes, [3, 2, 3], "{processes:?}");
-    // It went on from a checkpoint each time: no epoch is missing, at most one was done again, and the loss fell on.
+    // It resumed from a checkpoint each time: no epoch is missing, at most one was repeated, and the loss
+    // kept falling.
     let losses = curve(&run, "loss");
     let steps: Vec<u64> = losses.iter().map(|(step, _)| *step).collect();
     assert_eq!((steps[0], steps[steps.len() - 1]), (1, 90), "{steps:?}");
@@ -176,7 +177,7 @@ fn fsdp_spreads_a_model_and_goes_on_from_the_whole_of_it() {
         "about a third: {train}"
     );
 
-    // One process that has the whole learns the same.
+    // A single process with the whole model learns the same.
     let (alone, spread) = (curve(&alone, "loss"), curve(&run, "loss"));
     assert_eq!(spread.iter().map(|(step, _)| *step).collect::<Vec<_>>(), (10..20).collect::<Vec<_>>());
     for ((step, one), (_, three)) in alone[10..].iter().zip(&spread) {
@@ -185,12 +186,12 @@ fn fsdp_spreads_a_model_and_goes_on_from_the_whole_of_it() {
     assert!(spread[9].1 < 0.95 * alone[0].1, "it falls: {alone:?}");
 }
 
-/// The workers that the ranks lived in, by rank.
+/// The workers of the ranks, by rank.
 fn workers(entries: &[Entry]) -> Vec<&str> {
     entries.iter().map(|entry| entry["worker"].as_str().expect("a worker")).collect()
 }
 
-/// The three processes of a run had a worker each, and made one sum and one gradient.
+/// The three processes of a run had a worker each, and computed one sum and one gradient.
 #[track_caller]
 fn assert_apart_and_together(app: &TestApp, run: &Value) {
     let entries = read(&folder(run));
@@ -205,7 +206,7 @@ fn assert_apart_and_together(app: &TestApp, run: &Value) {
     }
 }
 
-/// The points `(step, value)` of a metric of the task `train`, in the order in which they were reported.
+/// The points `(step, value)` of a metric of the task `train`, in reporting order.
 fn curve(run: &Value, name: &str) -> Vec<(u64, f64)> {
     let metrics = instance(run, "train")["report"]["metrics"].as_array().expect("metrics");
     let points = metrics.iter().filter(|metric| metric["name"] == name);

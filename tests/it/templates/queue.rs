@@ -12,7 +12,7 @@ use super::ledger::{PATIENCE, is_there, wait_for_none, worker_of};
 use super::rig::{app, folder, job, run, shipped};
 use crate::support::{Amqp, TestApp, instance, outputs, states, wait_within};
 
-/// A data folder whose secrets are the names and passwords of a broker.
+/// A data folder with a broker's names and passwords as secrets.
 fn app_of(broker: &Amqp) -> TestApp {
     let mut app = app();
     let secrets = [
@@ -28,7 +28,7 @@ fn app_of(broker: &Amqp) -> TestApp {
     app
 }
 
-/// Runs the pipeline of these tests: it fills a queue, has it worked off, and looks at what is left.
+/// Runs the test pipeline: it fills a queue, processes it, and reads what is left.
 #[track_caller]
 fn work(app: &TestApp, code: i32, broker: &Amqp, parameters: &[&str]) -> Value {
     run(app, code, &job("queue"), &words(&format!("url={}", broker.fact("url")), parameters))
@@ -38,7 +38,7 @@ fn words<'a>(url: &'a str, parameters: &[&'a str]) -> Vec<&'a str> {
     std::iter::once(url).chain(parameters.iter().copied()).flat_map(|each| ["-p", each]).collect()
 }
 
-/// The numbers that the workers noted as done, each once.
+/// The numbers that the workers recorded as done, without repetitions.
 fn done(run_dir: &Path) -> BTreeSet<u64> {
     let files = fs::read_dir(run_dir)
         .expect("as the template writes it")
@@ -63,7 +63,7 @@ fn up_to(end: u64) -> BTreeSet<u64> {
     (0..end).collect()
 }
 
-/// The output queue holds the double of each of these numbers.
+/// The output queue has the double of each of these numbers.
 #[track_caller]
 fn assert_doubled(run: &Value, numbers: impl Iterator<Item = u64>) {
     let doubles: Vec<u64> = numbers.map(|number| 2 * number).collect();
@@ -102,7 +102,7 @@ fn queue_messages_are_shared_and_each_is_done() {
     assert_doubled(&shared, 0..200);
     assert_eq!(outputs(&shared, "left")["ready"], 0);
 
-    // No more than are asked for; the others are still there.
+    // At most the requested number is processed; the rest stays in the queue.
     let few = work(&app, 0, &broker, &["count=30", "max_messages=10", "prefetch=5"]);
     assert_eq!(counts(outputs(&few, "gang")), [10, 10, 0, 10]);
     assert_eq!(outputs(&few, "left")["ready"], 20);
@@ -128,7 +128,7 @@ fn queue_message_of_a_worker_that_is_killed_is_done_by_another() {
     assert_eq!(done(&run_dir), up_to(200));
     assert_doubled(&run, 0..200);
 
-    // One that ends each worker that takes it does not end them all.
+    // A message that kills its worker each time does not kill all workers.
     let run = work(&app, 0, &broker, &["then=end-worker", "count=30", "attempts=2", "tolerate=1"]);
     let told = outputs(&run, "gang");
     assert_eq!((&told["done"], &told["failed"]), (&29.into(), &1.into()), "{told}");
@@ -144,7 +144,7 @@ fn queue_messages_that_fail_are_kept_and_counted() {
     let broker = Amqp::start();
     let app = app_of(&broker);
     let wrong = [7, 57, 107, 157];
-    // Tolerated, in a queue of their own.
+    // Tolerated failures go to a separate queue.
     let run = work(&app, 0, &broker, &["then=fail", "attempts=2", "tolerate=4", "rejected=refused"]);
     let told = outputs(&run, "gang");
     assert_eq!((&told["done"], &told["failed"]), (&196.into(), &4.into()), "{told}");
@@ -159,7 +159,7 @@ fn queue_messages_that_fail_are_kept_and_counted() {
     let text = fs::read_to_string(folder(&run).join("failures/gang-0.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 4, "{text}");
 
-    // Not tolerated: it ends, and what nobody began is left alone.
+    // Not tolerated: the task ends, and unprocessed messages are left alone.
     let run = work(&app, 1, &broker, &["then=fail"]);
     let message = failure(&run);
     assert!(message.contains("messages failed, 0 may: message m-"), "{message}");
@@ -171,7 +171,7 @@ fn queue_messages_that_fail_are_kept_and_counted() {
     let finished = u64::try_from(done(&folder(&run)).len()).unwrap();
     assert!(ready > 0 && ready + finished + failed >= 200, "{ready} ready, {finished} done, {failed} failed");
 
-    // A process that ends by itself is a failure of its message alone.
+    // A process that exits by itself fails only its message.
     let parameters = ["then=end-process", "count=60", "attempts=2", "tolerate=2"];
     let run = work(&app, 0, &broker, &parameters);
     let told = outputs(&run, "gang");
@@ -192,7 +192,7 @@ fn queue_says_why_it_cannot_begin_and_takes_nothing() {
     three(&app, &broker, &["rejected=nothing"], "`rejected`: NOT_FOUND - no queue 'nothing'");
     let full = "`output_queue`: the queue full took no message for 2 s; is it full?";
     three(&app, &broker, &["output=full", "broker_timeout=2"], full);
-    // Of the broker that the task is for; the tasks around it speak to the real one.
+    // The broker of this task only; the tasks around it use the real one.
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let closed = format!("address={}/closed", broker.fact("url"));
     three(&app, &broker, &[&*closed], "does not allow it");
@@ -201,7 +201,7 @@ fn queue_says_why_it_cannot_begin_and_takes_nothing() {
     app.set("A_READER_PASSWORD", "not-the-password");
     three(&app, &broker, &[], "refused the user");
 
-    // One that takes connections and says nothing: the queue is filled while it still answers.
+    // A broker that accepts connections but never responds: the queue is filled while it still does.
     app.set("A_READER_PASSWORD", broker.fact("reader_password"));
     let tasks = format!(
         "  - name: gang\n    template: queue\n    arguments: {}\n    secrets: [amqp-user, amqp-password]\n",

@@ -1,4 +1,4 @@
-//! The `ray` template: a cluster of Ray for one task, whose end is that of the program on its head.
+//! The `ray` template: a Ray cluster for one task, which ends with the program on its head.
 
 use super::ledger::{killing_a_worker_fails, wait_for_none};
 use super::rig::{app, folder, job, run, shipped};
@@ -31,7 +31,7 @@ fn ray_fails_as_its_program_does() {
     assert!(wait_for_none(&app).is_empty());
 }
 
-/// Workers of other projects reach its ports, too.
+/// Workers of other projects can reach its ports, too.
 #[test]
 #[ignore = "needs 600 MB of packages: make test-templates"]
 fn ray_obeys_nobody_without_the_jobs_token() {

@@ -1,4 +1,4 @@
-//! The `recommenders` template: models that two processes train together, and that are better than chance.
+//! The `recommenders` template: models that two processes train together, and that beat chance.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::ledger::{PATIENCE, is_there, of_worker, wait_for_none, worker_of};
 use super::rig::{app, folder, run, shipped};
 use crate::support::{TestApp, instance, outputs, states, wait_within};
 
-/// Those that rank, with their tasks, and those that match.
+/// Ranking models with their tasks, and matching models.
 const MODELS: [(&str, &[&str]); 8] = [
     ("din", &["click"]),
     ("deepfm", &["click"]),
@@ -22,8 +22,8 @@ const MODELS: [(&str, &[&str]); 8] = [
     ("two_tower", &[]),
 ];
 
-/// Of each task the area under the curve, of which chance reaches a half; or how often the item is among the first ten,
-/// which has to be twice what the most popular items reach.
+/// For each ranking task the area under the curve, where chance gives a half. For matching, how often the
+/// item is among the first ten, which must be twice the rate of the most popular items.
 #[track_caller]
 fn assert_better_than_chance(found: &Value, tasks: &[&str]) {
     assert_eq!((&found["processes"], &found["generated"]), (&2.into(), &true.into()), "{found}");
@@ -50,7 +50,7 @@ fn the_example_of_recommenders() {
     assert_better_than_chance(outputs(&run, "matching"), &[]);
     let ranking = outputs(&run, "ranking");
     assert_eq!((&ranking["rows"], &ranking["held_out"]), (&32_000.into(), &8_000.into()));
-    // Every epoch has its loss, and every process half of the rows.
+    // Every epoch has a loss, and every process has half of the rows.
     let metrics = instance(&run, "ranking")["report"]["metrics"].as_array().unwrap();
     let losses = metrics.iter().filter(|metric| metric["name"] == "loss");
     let losses: Vec<f64> = losses.map(|metric| metric["value"].as_f64().unwrap()).collect();
@@ -90,7 +90,7 @@ fn a_recommender_goes_on_from_its_checkpoint_when_a_worker_was_killed() {
 fn every_recommender_is_better_than_chance() {
     let app = app();
     let names = MODELS.map(|(name, _)| name).join(", ");
-    // Matching learns from clicks alone, so it needs to see them more often.
+    // Matching learns from clicks alone, so it needs more epochs.
     let epochs = "{{ 3 if item in ['din', 'deepfm', 'mmoe', 'ple', 'esmm'] else 7 }}";
     let task = format!(
         "  - name: train\n    template: recommenders\n    for_each: {{parallelism: 1, list: [{names}]}}\n    \
@@ -104,7 +104,7 @@ fn every_recommender_is_better_than_chance() {
     }
 }
 
-/// Clicks that a model can learn: users click on items of their own third.
+/// Learnable clicks: users click on items of their own third.
 const WRITE: &str = r#"
         import csv, random, cubeloom, duckdb
 

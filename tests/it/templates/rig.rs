@@ -1,4 +1,4 @@
-//! Data folders that share what is slow to make: uv, its cache of packages, and the Python environments.
+//! Data folders that share slow parts: uv, its package cache, and the Python environments.
 
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
@@ -12,34 +12,33 @@ use serde_json::Value;
 use crate::api::support::{Server, Who};
 use crate::support::TestApp;
 
-/// What is made once on a machine, and where it lies below a data folder.
+/// The shared parts, created once per machine, and their paths below a data folder.
 const SHARED: [(&str, &str); 3] = [("cache", "cache"), ("venvs", "venvs"), ("uv", "tools/uv")];
-/// The lists of packages that the templates and the examples need; another list is made by the test that needs it.
+/// The package lists of the templates and examples. A test with another list creates its own environment.
 const ENVIRONMENTS: &str = include_str!("jobs/environments.yaml");
-/// Lies beside what is shared when all of it is there.
+/// Exists once all shared parts exist.
 const MARK: &str = "environments.yaml";
 
-/// A data folder with the environments of the templates.
+/// A data folder with the templates' environments.
 pub fn app() -> TestApp {
     linked(&["cache", "venvs", "uv"])
 }
 
-/// A data folder without any environment; packages that were downloaded once are still there.
+/// A data folder without environments, but with the package cache.
 pub fn app_without_environments() -> TestApp {
     linked(&["cache", "uv"])
 }
 
-/// A pipeline of these tests.
+/// A test pipeline.
 pub fn job(name: &str) -> String {
     format!("{}/it/templates/jobs/{name}.yaml", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A file of the repository.
 pub fn shipped(path: &str) -> String {
     format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Runs a pipeline to its end, however long that takes, and returns its report.
+/// Runs a pipeline to its end, without a time limit. Returns its report.
 #[track_caller]
 pub fn run(app: &TestApp, code: i32, file: &str, words: &[&str]) -> Value {
     let done = output(app, &[&["run", file, "--output", "json"], words].concat());
@@ -47,19 +46,19 @@ pub fn run(app: &TestApp, code: i32, file: &str, words: &[&str]) -> Value {
     serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{file}: {error}: {done:?}"))
 }
 
-/// A call of the program, without a limit: the first run on a machine downloads packages.
+/// Runs the program without a time limit: the first run on a machine downloads packages.
 fn output(app: &TestApp, words: &[&str]) -> Output {
     app.command(words).stderr(Stdio::piped()).output().expect("it starts")
 }
 
-/// What a failed run has to say, logs and all.
+/// The output of a failed run, with its logs.
 fn said(app: &TestApp, done: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let show = text(&output(app, &["runs", "show", "latest"]).stdout);
     format!("{}\n{}\n{show}", text(&done.stdout), text(&done.stderr))
 }
 
-/// How many workers the first attempt at a task had, one after the other.
+/// The successive worker counts of a task's first attempt.
 #[track_caller]
 pub fn sizes(app: TestApp, run: &Value, task: &str) -> Vec<u64> {
     let server = Server::start_in(app);
@@ -73,12 +72,11 @@ pub fn sizes(app: TestApp, run: &Value, task: &str) -> Vec<u64> {
     earlier.map(|was| was["workers"].as_u64().expect("a number")).chain([last]).collect()
 }
 
-/// The folder of the newest run.
 pub fn folder(run: &Value) -> PathBuf {
     run["run_dir"].as_str().expect("a folder").into()
 }
 
-/// A data folder with links to what is shared.
+/// A data folder with links to the shared parts.
 fn linked(names: &[&str]) -> TestApp {
     let shared = shared();
     let app = fresh();
@@ -91,7 +89,7 @@ fn linked(names: &[&str]) -> TestApp {
     app
 }
 
-/// A data folder of its own, with this shell's ways to the package index.
+/// A new data folder, with this shell's package index settings.
 #[allow(clippy::disallowed_methods, reason = "a machine may reach package indexes in its own way")]
 fn fresh() -> TestApp {
     let mut app = TestApp::new();
@@ -106,7 +104,7 @@ fn fresh() -> TestApp {
     app
 }
 
-/// The folder of what is shared, made by the first test on this machine; the others wait for it.
+/// The folder of the shared parts, created by the first test on this machine while the others wait.
 fn shared() -> PathBuf {
     let folder = std::env::temp_dir().join(format!("cubeloom-tests-{}", geteuid().as_raw()));
     DirBuilder::new().recursive(true).mode(0o755).create(&folder).expect("a folder");
@@ -120,7 +118,7 @@ fn shared() -> PathBuf {
     folder
 }
 
-/// Makes what is shared in a data folder of its own, and moves it where it is shared from.
+/// Creates the shared parts in a new data folder, and moves them to their shared location.
 fn make(folder: &Path) {
     let app = fresh();
     let kept = folder.join("cache");

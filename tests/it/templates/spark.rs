@@ -1,5 +1,5 @@
-//! The `spark` template: as a standalone cluster, a driver with its master, and executors; as a driver alone; with the
-//! executors of a real YARN. The latter read and write a real HDFS.
+//! The `spark` template: a standalone cluster with a driver, its master and executors; a driver alone; and
+//! executors in a real YARN, which read and write a real HDFS.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -14,7 +14,7 @@ use super::ledger::{PATIENCE, is_there, killing_a_worker_fails, of_worker, wait_
 use super::rig::{app, folder, job, run, shipped};
 use crate::support::{Hdfs, TestApp, instance, outputs, states, wait_within};
 
-/// How long YARN may take to be done with an application whose driver is gone.
+/// How long YARN may take to finish an application whose driver is gone.
 const DONE: Duration = Duration::from_secs(60);
 
 #[test]
@@ -43,7 +43,7 @@ fn spark_fails_as_its_program_does() {
     assert!(wait_for_none(&app).is_empty());
 }
 
-/// Workers of other projects reach its ports, too.
+/// Workers of other projects can reach its ports, too.
 #[test]
 #[ignore = "needs 500 MB of packages, and Java: make test-templates"]
 fn spark_obeys_nobody_without_the_jobs_secret() {
@@ -94,7 +94,7 @@ fn spark_on_yarn_has_executors_of_yarn() {
     let facts = Hdfs::answer(&format!("{}/apps/{number}", hdfs.says("yarn")));
     let facts = &facts["app"];
     assert_eq!((&facts["user"], &facts["queue"]), (&"etl".into(), &"root.etl".into()), "{facts}");
-    // Its program's end is the task's, and it leaves nothing.
+    // The task ends with its program, and YARN keeps nothing.
     let failed = on_yarn(&app, &hdfs, &["-p", "then=fail", "-p", &jars]);
     let failure = &instance(&failed, "gang")["state"]["failure"];
     assert_eq!((&failure["kind"], &failure["exit_code"]), (&"exit".into(), &7.into()), "{failure}");
@@ -107,7 +107,7 @@ fn spark_on_yarn_has_executors_of_yarn() {
 fn what_ends_a_driver_leaves_no_application_in_yarn() {
     let (mut hdfs, mut app) = (Hdfs::with_yarn(), app());
     let jars = jars(&app);
-    // A driver says goodbye in some seconds; the machine may be busy.
+    // A driver takes some seconds to shut down, and the machine may be busy.
     app.set("CUBELOOM_LOCAL_GRACE", "50s");
     let pipeline = pipeline(&app, &hdfs, "spark-yarn");
     let words = ["run", &pipeline, "-p", "then=hold", "-p", &jars];
@@ -120,11 +120,11 @@ fn what_ends_a_driver_leaves_no_application_in_yarn() {
         wait_within(DONE, "the application to end", || alive(hdfs).is_empty());
     };
     cancelled(&hdfs, "RUNNING");
-    // Nobody starts its containers: YARN has it, and the driver waits.
+    // No node manager starts its containers: YARN accepts the application, and the driver waits.
     hdfs.order("freeze nodemanager");
     cancelled(&hdfs, "ACCEPTED");
     hdfs.order("thaw nodemanager");
-    // Of a driver that is killed YARN hears from nobody.
+    // YARN gets no notice of a killed driver.
     let running = app.start(&words);
     wait_within(PATIENCE, "the program to run", || is_there(&app.data(), "runs", "busy"));
     assert_eq!(alive(&hdfs), ["RUNNING"]);
@@ -174,7 +174,7 @@ fn wrong_arguments_of_spark_are_refused() {
     }
 }
 
-/// A pipeline of these tests in a folder of its own, which has the configuration of Hadoop that its users have.
+/// A test pipeline in its own folder, with a Hadoop configuration as users have it.
 fn pipeline(app: &TestApp, hdfs: &Hdfs, name: &str) -> String {
     for entry in fs::read_dir(Path::new(&job(name)).parent().unwrap()).unwrap().flatten() {
         let file = entry.file_name().into_string().unwrap();
@@ -192,7 +192,7 @@ fn pipeline(app: &TestApp, hdfs: &Hdfs, name: &str) -> String {
     app.path(&format!("hadoop-jobs/{name}.yaml")).to_str().unwrap().into()
 }
 
-/// Counts words of HDFS in this mode, and looks at the result by other means.
+/// Counts words of HDFS in this mode, and checks the result by other means.
 fn counted(app: &TestApp, hdfs: &Hdfs, mode: &str, words: &[&str]) -> Value {
     let namenode = format!("namenode={}", hdfs.says("hdfs"));
     let mode = format!("mode={mode}");
@@ -210,24 +210,24 @@ fn counted(app: &TestApp, hdfs: &Hdfs, mode: &str, words: &[&str]) -> Value {
     run
 }
 
-/// Runs the pipeline that needs YARN; it fails.
+/// Runs the pipeline that needs YARN, and expects it to fail.
 #[track_caller]
 fn on_yarn(app: &TestApp, hdfs: &Hdfs, words: &[&str]) -> Value {
     run(app, 1, &pipeline(app, hdfs, "spark-yarn"), words)
 }
 
-/// The states of the applications that YARN is not done with.
+/// The states of the applications that YARN has not finished.
 fn alive(hdfs: &Hdfs) -> Vec<String> {
     let states = hdfs.applications().into_iter().map(|(_, state)| state);
     states.filter(|state| !["FINISHED", "FAILED", "KILLED"].contains(&&**state)).collect()
 }
 
-/// The parameter that says where Spark's jars are: on one machine YARN's containers need not be sent them.
+/// The parameter with the path of Spark's jars: on one machine, YARN's containers need no copy.
 fn jars(app: &TestApp) -> String {
     let folders = |folder: &Path| {
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>()
     };
-    // PySpark has no wheel: as root a project builds it in a folder of its own, beside the shared environments.
+    // PySpark has no wheel: as root, a project builds it in its own folder, beside the shared environments.
     let find = || {
         let environments = folders(&app.data().join("venvs"));
         let own = environments.iter().flat_map(|folder| folders(folder));

@@ -1,4 +1,4 @@
-//! The `sql` template, with DuckDB itself.
+//! The `sql` template, with the real DuckDB.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::full::Small;
 use super::rig::{app, folder, run};
 use crate::support::{TestApp, instance, outputs};
 
-/// A run of one task; the report of the run.
+/// Runs one task. Returns the run's report.
 #[track_caller]
 fn query(app: &TestApp, code: i32, arguments: &serde_json::Value) -> serde_json::Value {
     let text = format!("  - name: ask\n    template: sql\n    arguments: {arguments}\n");
@@ -46,7 +46,7 @@ fn sql_reads_files_of_every_kind_and_writes_them() {
             if output.ends_with("csv") {
                 assert_eq!(fs::read_to_string(&file).unwrap(), "n,word\n2,\"two, 2\"\n3,\n");
             }
-            // What was written is read again.
+            // The output is read again.
             if !output.ends_with("parquet") {
                 continue;
             }
@@ -76,7 +76,7 @@ fn sql_names_what_is_wrong_and_leaves_the_file_as_it_was() {
     let app = app();
     app.write("sql/old.csv", "n\n1\n");
     let target = app.data().join("workspace/default/target");
-    // A disk with little room, where one can be had.
+    // A disk with little space, if one can be mounted.
     let small = Small::mount(&target);
     let old = target.join("old.csv");
     fs::write(&old, "n\n1\n").unwrap();

@@ -1,5 +1,5 @@
-//! The `tensorflow` template: workers that mirror one model, and a chief with parameter servers that never end by
-//! themselves.
+//! The `tensorflow` template: workers that mirror one model, and a chief with parameter servers that never
+//! end by themselves.
 
 use std::fs;
 

@@ -6,10 +6,10 @@ use super::rig::{folder, run};
 use super::web::Web;
 use crate::support::{S3, TestApp, instance, outputs};
 
-/// The sum of `content()`.
+/// The SHA-256 of `content()`.
 const SUM: &str = "07df1203cb40935e896dfe90feec56b49591a6ba7f70b20537165122234bc9c0";
 
-/// Three million bytes that repeat nowhere at a range's length.
+/// Three million bytes without repetition within a range's length.
 fn content() -> Vec<u8> {
     (0_u32..3_000_000).map(|at| ((at * 31 + 7) % 251) as u8).collect()
 }

@@ -1,4 +1,4 @@
-//! A web server on loopback with one file, which it sends whole or in ranges.
+//! A loopback web server with one file, served whole or in ranges.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// A server; it ends with the test's process.
+/// A server that ends with the test process.
 pub struct Web {
     address: String,
     ranges: Arc<AtomicUsize>,
@@ -22,7 +22,7 @@ impl Web {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (content, counter) = (content.clone(), counter.clone());
-                // A client that goes away is its own affair.
+                // A client may disconnect at any time.
                 thread::spawn(move || while answer(&stream, &content, &counter).is_some() {});
             }
         });
@@ -33,13 +33,13 @@ impl Web {
         format!("http://{}/{path}", self.address)
     }
 
-    /// How many ranges were asked for.
+    /// The number of range requests.
     pub fn ranges(&self) -> usize {
         self.ranges.load(Ordering::SeqCst)
     }
 }
 
-/// Answers one request; `None` when the client has gone.
+/// Answers one request; `None` when the client has disconnected.
 fn answer(stream: &TcpStream, content: &[u8], counter: &AtomicUsize) -> Option<()> {
     let (mut lines, mut stream) = (BufReader::new(stream).lines(), stream);
     let first = lines.next()?.ok()?;

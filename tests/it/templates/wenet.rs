@@ -1,4 +1,5 @@
-//! The `wenet` template: WeNet's training under torchrun. WeNet needs GPUs: a stand-in takes the options of its `train.py`.
+//! The `wenet` template: WeNet's training under torchrun. WeNet needs GPUs: a stand-in accepts the options of
+//! its `train.py`.
 
 use super::ledger::{is_there, killing_rank_1_fails, wait_for_none};
 use super::rig::{app, folder, run, shipped};
@@ -58,7 +59,7 @@ fn wenet_fails_when_a_worker_is_killed() {
     killing_rank_1_fails(&app(), "wenet", &[], 2, |data| is_there(data, "runs", "busy"));
 }
 
-/// A task that lacks a file, or whose arguments do not fit.
+/// A task with a missing file, or with inconsistent arguments.
 fn task(arguments: &str) -> String {
     format!(
         "  - name: a\n    template: wenet\n    resources: {{memory: 512Mi}}\n    arguments: {{script: train.py, \

@@ -1,4 +1,4 @@
-//! The `xgboost` template: ranks that build the same trees from rows of their own.
+//! The `xgboost` template: ranks that build the same trees from their own rows.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn xgboost_ranks_live_apart_and_train_one_model() {
     let entries = read(&folder(&run));
     assert_apart(&app, &entries, 2);
     assert_eq!((&entries[0]["worker"], &entries[1]["worker"]), (&"master-0".into(), &"worker-0".into()));
-    // Each rank tells its own rows; their sum over all ranks is the output.
+    // Each rank prints its own row count; the output is their sum.
     for (worker, line) in [
         ("master-0", "rank 0 has 500 rows of 4 features in 2 files"),
         ("worker-0", "rank 1 has 200 rows of 4 features in 1 files"),
@@ -36,7 +36,7 @@ fn xgboost_ranks_live_apart_and_train_one_model() {
 
 #[test]
 fn xgboost_fails_when_a_worker_is_killed() {
-    // A checkpoint tells that all ranks are training.
+    // A checkpoint shows that all ranks are training.
     let training = |data: &Path| is_there(data, "checkpoints", "round-");
     killing_rank_1_fails(&app(), "xgboost", &["-p", "rounds=1000000"], 2, training);
 }
@@ -55,7 +55,7 @@ fn xgboost_names_what_is_wrong_with_its_data_and_leaves_the_model_that_was_there
     text("texts.csv", "a,y\n1,2\n\"red\",3\n");
     text("order-1.csv", "a,b,y\n1,2,3\n");
     text("order-2.csv", "b,a,y\n1,2,3\n");
-    // The beginnings of an archive, and of a compressed file.
+    // The beginnings of an archive and of a compressed file.
     fs::write(wrong.join("cut.npz"), b"PK\x03\x04").unwrap();
     fs::write(wrong.join("cut.csv.gz"), [31, 139, 8, 0, 0, 0, 0, 0, 0, 3]).unwrap();
     for (data, workers, words) in [

@@ -1,1 +1,2 @@
-"""A real Slurm of four nodes on one machine: every part in one scratch folder, on free ports, ended by its pid."""
+"""A real Slurm of four nodes on one machine: every daemon in one scratch folder, on free ports, stopped by
+its pid."""

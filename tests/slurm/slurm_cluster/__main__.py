@@ -1,4 +1,4 @@
-"""Brings a Slurm up, runs a command on it, and takes everything away again, whatever ends it."""
+"""Starts a Slurm, runs a command on it, and removes everything at the end, whatever ends it."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ from harness.parts import PartFailed, Parts
 from . import by_hand, daemons
 from .people import People
 
-LACKING = 77  # the exit code by which test programs say that they cannot run here
+LACKING = 77  # the exit code with which test programs report that they cannot run here
 
 
 def arguments() -> argparse.Namespace:
@@ -26,7 +26,7 @@ def arguments() -> argparse.Namespace:
 
 
 def make_folder(wanted: Path | None) -> Path:
-    """The state's folder. Parts run as different users, which pass through it."""
+    """The state's folder. Daemons run as different users, which need access to it."""
     if wanted is None:
         wanted = Path(tempfile.mkdtemp(prefix="cubeloom-slurm-"))
     elif wanted.exists():
@@ -38,7 +38,7 @@ def make_folder(wanted: Path | None) -> Path:
 
 
 def run(parts: Parts, command: list[str], told: dict[str, str]) -> int:
-    """Runs the command, or waits for a signal; a part that ends by itself ends both."""
+    """Runs the command, or waits for a signal; a daemon that ends by itself ends both."""
     child = subprocess.Popen(command, env={**os.environ, **told}) if command else None
     try:
         while child is None or child.poll() is None:
@@ -52,7 +52,7 @@ def run(parts: Parts, command: list[str], told: dict[str, str]) -> int:
 
 
 def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
-    """The whole life of a cluster; the exit code is the command's."""
+    """The whole life of a cluster. Returns the command's exit code."""
     state = make_folder(wanted.state)
     parts, keep_logs = Parts(state, ending), True
     people = People(state)
@@ -74,7 +74,7 @@ def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
 
 
 def remove(state: Path, keep_logs: bool) -> None:
-    """Deletes the state; after a failure all but the logs, which its message names."""
+    """Deletes the state. After a failure the logs stay, which its message names."""
     for entry in state.iterdir():
         if entry.name == "logs" and keep_logs:
             continue
@@ -96,7 +96,7 @@ def main() -> int:
         print(f"slurm: {failure}", file=sys.stderr)
         return 1
     except Ended as end:
-        # A person who only wanted the cluster ends it that way.
+        # The normal way to end a cluster started without a command.
         return 128 + end.number if wanted.command else 0
 
 

@@ -1,4 +1,4 @@
-"""What a person is told who wants to try Cubeloom on this Slurm by hand: what to type for a server that knows it."""
+"""Instructions for trying Cubeloom on this Slurm by hand: the commands for a server with this cluster."""
 
 import json
 import shutil
@@ -7,12 +7,13 @@ from pathlib import Path
 from . import written
 
 NAME = "hall"
-# The person here whose jobs run as the member of the project.
+# The user whose jobs run as the project's member.
 PERSON = "ada"
 
 
 def prepare(state: Path, told: dict[str, str], program: Path) -> str:
-    """Writes down what the server is told, puts the program where the nodes find it, and says what to type."""
+    """Writes the server's configuration, puts the program where the nodes find it, and prints the commands.
+    """
     folder = state / "by-hand"
     folder.mkdir()
     workspace = Path(told["CUBELOOM_TEST_SLURM_WORKSPACE"])

@@ -1,4 +1,5 @@
-"""The parts of a Slurm, in the order of their start: munge, MariaDB, slurmdbd, slurmctld, a slurmd a node, slurmrestd."""
+"""The daemons of a Slurm in start order: munge, MariaDB, slurmdbd, slurmctld, a slurmd per node, slurmrestd.
+"""
 
 import contextlib
 import os
@@ -20,8 +21,8 @@ PROGRAMS = (
 )
 CGROUPS = Path("/sys/fs/cgroup")
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-# Starts a part again that a test has ended: it waits for as long as the file is there that the test has made before. A part
-# that ends without one ends the whole.
+# Restarts a daemon that a test has stopped: it waits while the file exists that the test has created before.
+# A daemon that ends without such a file ends the whole cluster.
 KEEP = """
 hold=$1; shift
 trap 'kill "$child"; wait "$child"; exit 0' TERM
@@ -35,7 +36,7 @@ done
 
 
 def lacking() -> str:
-    """Why no Slurm can be started here, as a sentence; empty where one can."""
+    """Why Slurm cannot be started here, as a sentence; empty if it can."""
     if os.geteuid() != 0:
         return "a Slurm of several users needs root"
     missing = [name for name in PROGRAMS if not shutil.which(name, path=PATH)]
@@ -49,19 +50,20 @@ def lacking() -> str:
 
 
 def as_user(user: str, *command: str) -> list[str]:
-    """The command as another user. The signal is set again: a change of identity clears it."""
+    """Runs the command as another user. The death signal is set again: changing identity clears it."""
     who = ["setpriv", "--reuid", user, "--regid", user, "--init-groups", "--pdeathsig", "KILL", "--"]
     return [*who, *command]
 
 
 def kept(state: Path, name: str, command: list[str]) -> list[str]:
-    """The command as a part that a test may end and start again, by the file of that name in `hold`."""
+    """Runs the command as a daemon that a test may stop and restart, through the file of that name in `hold`.
+    """
     dying = ["setpriv", "--pdeathsig", "KILL", "--"]
     return ["sh", "-c", KEEP, "sh", str(state / "hold" / name), *dying, *command]
 
 
 def own(folder: Path, user: str, mode: int = 0o755) -> Path:
-    """A folder of a user's."""
+    """A folder owned by a user."""
     folder.mkdir()
     shutil.chown(folder, user, user)
     folder.chmod(mode)
@@ -69,10 +71,10 @@ def own(folder: Path, user: str, mode: int = 0o755) -> Path:
 
 
 def start(parts: Parts, people: People) -> dict[str, str]:
-    """Starts all of it; what a command on it must be told."""
+    """Starts all daemons. Returns the environment for commands."""
     state = parts.state
     numbers = ports.reserve(8)
-    # Slurm 22.05 takes version 2 from systemd only.
+    # Slurm 22.05 supports cgroup v2 only through systemd.
     cgroups = all(os.access(CGROUPS / name, os.W_OK) for name in ("freezer", "memory"))
     settings = written.Settings(state, socket.gethostname(), *numbers[:4], tuple(numbers[4:]), cgroups)
     parts.afterwards(remove_cgroups)
@@ -114,7 +116,7 @@ def start(parts: Parts, people: People) -> dict[str, str]:
 
 
 def remove_cgroups() -> None:
-    """Removes the empty cgroups that slurmd leaves; those of another cluster that runs are not empty."""
+    """Removes the empty cgroups that slurmd leaves; those of another running cluster are not empty."""
     for name in written.NODES:
         for top in CGROUPS.glob(f"*/slurm_{name}"):
             for folder, _, _ in os.walk(top, topdown=False):
@@ -123,7 +125,7 @@ def remove_cgroups() -> None:
 
 
 def munge(parts: Parts, settings: written.Settings) -> None:
-    """By munge the parts, and whoever submits, know each other."""
+    """munge authenticates the daemons and whoever submits jobs."""
     folder = own(settings.state / "munge", "munge")
     key = folder / "key"
     key.write_bytes(secrets.token_bytes(128))
@@ -136,7 +138,7 @@ def munge(parts: Parts, settings: written.Settings) -> None:
 
 
 def mariadb(parts: Parts, settings: written.Settings) -> None:
-    """The database of accounting: on one port of this machine, nothing of it outside of the folder."""
+    """The accounting database: on one port of this machine, with all files in the folder."""
     folder = own(settings.state / "mariadb", "mysql")
     data = folder / "data"
     install = ["mariadb-install-db", "--no-defaults", "--user=mysql", f"--datadir={data}"]
@@ -165,7 +167,7 @@ def mariadb(parts: Parts, settings: written.Settings) -> None:
 
 
 def database(parts: Parts, settings: written.Settings) -> None:
-    """slurmdbd: associations, qualities of service, and what jobs used."""
+    """slurmdbd: associations, QOS and accounting."""
     folder = settings.state / "dbd"
     folder.mkdir()
     conf = folder / "slurmdbd.conf"
@@ -179,7 +181,7 @@ def database(parts: Parts, settings: written.Settings) -> None:
 
 
 def configuration(settings: written.Settings) -> Path:
-    """The files of the cluster; cards are devices that do nothing."""
+    """The cluster's configuration files; GPUs are dummy devices."""
     folder = settings.state / "etc"
     folder.mkdir()
     for card in range(written.CARDS):
@@ -192,10 +194,11 @@ def configuration(settings: written.Settings) -> Path:
 
 
 def rest(parts: Parts, settings: written.Settings, environment: dict[str, str]) -> None:
-    """slurmrestd, as an account that is nobody's: on a port, and on a socket. It knows nobody but by their tokens."""
+    """slurmrestd under a separate account, on a port and on a socket. It authenticates users only by tokens.
+    """
     folder = own(settings.state / "rest", "daemon")
     words = ["-a", "rest_auth/jwt", "-s", "openapi/v0.0.38", f"127.0.0.1:{settings.rest}", f"unix:{folder / 'socket'}"]
-    # It writes no file of its pid, and takes no socket that is there already.
+    # It writes no pid file, and does not replace an existing socket.
     pid = ["sh", "-c", 'rm -f socket; echo $$ >pid; exec "$@"', "sh"]
     begin = ["env", f"--chdir={folder}", *pid, *as_user("daemon", "slurmrestd", *words)]
     command = kept(settings.state, "rest", begin)
@@ -204,7 +207,7 @@ def rest(parts: Parts, settings: written.Settings, environment: dict[str, str]) 
 
 
 def accounts(conf: Path, people: People) -> None:
-    """The project's account with its quality of service, and who may use it."""
+    """The project's account with its QOS, and its users."""
     for words in (
         f"add cluster {written.CLUSTER}",
         f"add qos {written.QOS}",
@@ -219,7 +222,7 @@ def accounts(conf: Path, people: People) -> None:
 
 
 def states(conf: Path) -> list[str]:
-    """What the nodes are."""
+    """The states of the nodes."""
     told = {"SLURM_CONF": str(conf), "PATH": PATH}
     command = ["sinfo", "-h", "-N", "-p", "all", "-o", "%T"]
     done = subprocess.run(command, env=told, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""The accounts of this machine that jobs run as: made for the tests, and removed with what is theirs."""
+"""The accounts of this machine that jobs run as: created for the tests, and removed with their files."""
 
 import os
 import pwd
@@ -11,7 +11,7 @@ RULES = Path("/etc/sudoers.d")
 
 
 class People:
-    """Three people, two who may use the cluster and a stranger to it; and the accounts of two servers that are not root."""
+    """Two users of the cluster, a stranger to it, and the accounts of two servers that are not root."""
 
     def __init__(self, state: Path) -> None:
         number = os.getpid()
@@ -28,7 +28,7 @@ class People:
         return (self.member, self.hostile, self.stranger, self.server, self.bound)
 
     def add(self) -> None:
-        """Makes the accounts. Those of a cluster that was killed are removed first: their names hold its pid."""
+        """Creates the accounts. Those of a killed cluster are removed first: their names contain its pid."""
         for entry in pwd.getpwall():
             found = NAME.fullmatch(entry.pw_name)
             if found and not Path("/proc", found[1]).exists():
@@ -37,8 +37,8 @@ class People:
             subprocess.run(
                 ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/bin/bash", name], check=True
             )
-        # The lines of docs/slurm.md: the stranger is none of whom the servers may become. One may call any command as the
-        # member; the other, which speaks to slurmrestd, one program that writes files.
+        # The lines of docs/slurm.md. The servers may not become the stranger. One may call any command as the
+        # member; the other, which uses slurmrestd, only one program that writes files.
         words = ", ".join(f"{self.program} __slurm-{word}" for word in ("write", "stop", "clean"))
         for server, commands in ((self.server, "/usr/bin/env"), (self.bound, words)):
             rule = RULES / server
@@ -46,12 +46,12 @@ class People:
             rule.write_text(f"{server} ALL=({self.member}) NOPASSWD: {commands}\n")
 
     def remove(self) -> None:
-        """Removes them; one that was never made is none the less gone."""
+        """Removes them; one that was never created counts as removed."""
         for name in self.all:
             delete(name)
 
 
 def delete(name: str) -> None:
-    """Removes an account with its group, and what it may by sudo."""
+    """Removes an account with its group and its sudo rules."""
     (RULES / name).unlink(missing_ok=True)
     subprocess.run(["userdel", name], stderr=subprocess.DEVNULL, check=False)

@@ -1,4 +1,4 @@
-"""The configuration files of the tests' Slurm."""
+"""The configuration files of the test Slurm."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ CARDS = 4  # of a node: two of each type
 
 @dataclass(frozen=True)
 class Settings:
-    """Where everything is."""
+    """The addresses, ports, paths and secrets of a cluster."""
 
     state: Path
     host: str
@@ -27,12 +27,12 @@ class Settings:
 
     @property
     def socket(self) -> Path:
-        """Munge's."""
+        """munge's socket."""
         return self.state / "munge" / "socket"
 
     @property
     def key(self) -> Path:
-        """That of the tokens by which slurmrestd, and slurmctld behind it, know people."""
+        """The key of the tokens with which slurmrestd, and slurmctld behind it, authenticate users."""
         return self.state / "ctld" / "jwt.key"
 
 
@@ -53,8 +53,8 @@ StorageLoc=slurm
 
 
 def slurm(settings: Settings) -> str:
-    """Every node has a loopback address of its own, so that the workers of a job do. More cores and memory are told than
-    are there: what is tested is where jobs go, not what they compute."""
+    """Every node has its own loopback address, so the workers of a job do, too. It claims more CPUs and
+    memory than exist: the tests check placement, not computation."""
     nodes = "\n".join(
         f"NodeName={name} NodeHostname={settings.host} NodeAddr=127.0.0.{11 + at} Port={port} CPUs=16 "
         f"RealMemory=64000 Feature=cpu,ssd{',ib' if at < 2 else ''} Gres=gpu:a100:2,gpu:h100:2,shard:16,rdma:4"
@@ -100,12 +100,12 @@ PartitionName=cards Nodes=n[1-2] MaxTime=INFINITE State=UP
 
 
 def cgroup() -> str:
-    """Limits that the kernel keeps, as on a cluster that many share."""
+    """Kernel-enforced limits, as on a shared cluster."""
     return "CgroupPlugin=cgroup/v1\nConstrainRAMSpace=yes\nConstrainSwapSpace=yes\nAllowedSwapSpace=0\n"
 
 
 def gres(settings: Settings) -> str:
-    """Each node has its cards in the same files."""
+    """Each node has its GPUs in the same files."""
     folder = settings.state / "etc"
     kinds = (("a100", "0-1"), ("h100", "2-3"))
     types = [f"NodeName=n[1-4] Name=gpu Type={kind} File={folder}/card[{cards}]" for kind, cards in kinds]

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Runs a real HDFS (a NameNode and a DataNode) on this machine until its standard input is closed, and beside it, when
-its jars are given, a real YARN (a ResourceManager and a NodeManager).
+"""Runs a real HDFS (a NameNode and a DataNode) on this machine until its standard input is closed. With
+YARN's jars, it also runs a real YARN (a ResourceManager and a NodeManager).
 
     hdfs.py JARS [JARS-OF-YARN]
 
-Both are folders that `tools/jars` prints. Everything lies in one scratch folder and listens on reserved ports of 127.0.0.1.
-When a file can be written and a container started, one line of JSON is printed: {"hdfs", "webhdfs", "user", "conf"}. With
-YARN there is {"yarn"}, too, the address of the ResourceManager's API, and the user `etl` has a folder and a queue.
-Then lines on standard input are done, each answered with a line: `kill namenode`, `start namenode`, `freeze namenode`,
-`thaw namenode`, the same with `datanode`, `resourcemanager` and `nodemanager`. All of them also end when this script is
-killed.
+Both are folders that `tools/jars` prints. All files are in one scratch folder, and the servers listen on
+reserved ports of 127.0.0.1. Once a file can be written and a container started, it prints one line of JSON:
+{"hdfs", "webhdfs", "user", "conf"}. With YARN, {"yarn"} is added, the address of the ResourceManager's API,
+and the user `etl` has a folder and a queue. It then executes lines from standard input, and answers each with
+a line: `kill namenode`, `start namenode`, `freeze namenode`, `thaw namenode`, the same with `datanode`,
+`resourcemanager` and `nodemanager`. All servers also end when this script is killed.
 """
 
 import contextlib
@@ -52,7 +52,7 @@ def text(value):
 
 
 def environment():
-    """What a NodeManager gives to its containers: where Java is."""
+    """The environment of a NodeManager's containers: the path of Java."""
     java = Path(shutil.which("java") or sys.exit("hdfs.py: there is no Java here")).resolve()
     return os.environ | {"JAVA_HOME": str(java.parent.parent)}
 
@@ -71,7 +71,7 @@ def die_with_parent():
 
 
 def facts_of(url):
-    """What a server's API says; None when it does not answer."""
+    """The JSON of a server's API; None if it is unreachable."""
     try:
         with urllib.request.urlopen(url, timeout=5) as answer:
             return json.load(answer)
@@ -83,7 +83,7 @@ class Hadoop:
     def __init__(self, jars, jars_of_yarn, folder):
         self.folder, self.running = folder, {}
         self.conf = folder / "conf"
-        # A page that shows nothing: the jars have no pages, and the servers want their folders.
+        # Empty pages: the jars have none, and the servers require their folders.
         for name in ("hdfs", "datanode", "static"):
             (self.conf / "webapps" / name).mkdir(parents=True)
         self.classes = dict.fromkeys(HDFS, f"{self.conf}:{jars}/*")
@@ -107,7 +107,7 @@ class Hadoop:
             "dfs.datanode.hostname": "127.0.0.1",
             "dfs.namenode.safemode.extension": 0,
             "dfs.namenode.safemode.min.datanodes": 1,
-            # A DataNode that died is known after ten seconds.
+            # A dead DataNode is noticed after ten seconds.
             "dfs.heartbeat.interval": "1s",
             "dfs.namenode.heartbeat.recheck-interval": 1000,
             # Files of several blocks without gigabytes.
@@ -130,18 +130,18 @@ class Hadoop:
             "yarn.nodemanager.resource.cpu-vcores": 4,
             "yarn.scheduler.minimum-allocation-mb": 256,
             "yarn.scheduler.maximum-allocation-mb": 3072,
-            # It is told what is used, not what the disk still has.
+            # Reports the used space, not the free space of the disk.
             "yarn.nodemanager.log-dirs": self.folder / "containers",
             "yarn.nodemanager.vmem-check-enabled": False,
             "yarn.nodemanager.pmem-check-enabled": False,
             "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 99.5,
-            # A process that does not end by itself is waited for this long, in milliseconds.
+            # The grace period of a process before SIGKILL, in milliseconds.
             "yarn.nodemanager.sleep-delay-before-sigkill.ms": 500,
         })
         queues = {f"yarn.scheduler.capacity.root.{queue}.capacity": 50 for queue in ("default", "etl")}
         self.settings("capacity-scheduler.xml", queues | {
             "yarn.scheduler.capacity.root.queues": "default,etl",
-            # One application may have all that there is.
+            # One application may use all resources.
             "yarn.scheduler.capacity.root.etl.user-limit-factor": 2,
             "yarn.scheduler.capacity.root.default.user-limit-factor": 2,
             "yarn.scheduler.capacity.maximum-am-resource-percent": 0.8,
@@ -168,7 +168,7 @@ class Hadoop:
                                                   cwd=self.folder, env=environment(), preexec_fn=die_with_parent)
 
     def wait(self):
-        """Until a file can be written and a container started, as far as the servers for it run."""
+        """Waits until a file can be written and a container started, as far as the servers for it run."""
         end = time.monotonic() + START_LIMIT
         while not self.is_ready():
             for name, process in self.running.items():
@@ -182,7 +182,7 @@ class Hadoop:
         return self.has_hdfs() and ("resourcemanager" not in self.running or self.has_yarn())
 
     def make_home(self, user):
-        """As its administrator does it on a real cluster: nobody else may write to /user."""
+        """As an administrator does on a real cluster: others may not write to /user."""
         for operation in ("op=MKDIRS", f"op=SETOWNER&owner={user}"):
             url = f"http://{self.http}/webhdfs/v1/user/{user}?{operation}&user.name={USER}"
             urllib.request.urlopen(urllib.request.Request(url, method="PUT"), timeout=30).close()
@@ -196,7 +196,7 @@ class Hadoop:
         if found is None:
             return False
         facts = {key: value for bean in found["beans"] for key, value in bean.items()}
-        # One that has just been killed counts as alive for a while.
+        # A server that has just been killed counts as alive for a while.
         alive = "datanode" not in self.running or (facts.get("NumLiveDataNodes", 0) > 0 and connects(self.of_data[0]))
         return facts.get("Safemode") == "" and alive
 

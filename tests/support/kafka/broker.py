@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Runs a real Kafka on this machine, one node of KRaft, until its standard input is closed.
+"""Runs a real Kafka, one KRaft node, on this machine until its standard input is closed.
 
     broker.py JARS
 
-JARS is the folder that `tools/jars tests/support/kafka/pom.xml` prints. Everything lies in one scratch folder and listens on
-reserved ports of 127.0.0.1. When topics can be created, one line of JSON is printed:
-{"servers", "secure", "ca", "user", "password"}. At `servers` everything is allowed, without a password. `secure` takes
-SASL over TLS, with a certificate that `ca` (PEM) signs. `user` may use what has no ACLs. Topics that do not exist are created
-when a client requests that, as brokers do by default. Then lines on standard input are done, each answered with a line:
-`kill` and `start`. All of it also ends when this script is killed.
+JARS is the folder that `tools/jars tests/support/kafka/pom.xml` prints. All files are in one scratch folder,
+and the broker listens on reserved ports of 127.0.0.1. Once topics can be created, it prints one line of JSON:
+{"servers", "secure", "ca", "user", "password"}. `servers` allows everything without a password. `secure`
+requires SASL over TLS, with a certificate that `ca` (PEM) has signed. `user` may use topics without ACLs.
+Missing topics are created when a client requests that, as brokers do by default. It then executes lines from
+standard input, and answers each with a line: `kill` and `start`. The broker also ends when this script is
+killed.
 """
 
 import ctypes
@@ -28,7 +29,7 @@ import ports  # noqa: E402
 START_LIMIT = 120  # seconds; an idle machine needs about 4
 READY = "Kafka Server started"
 PR_SET_PDEATHSIG = 1
-#: Little memory, and little work for a compiler that never pays off in a minute.
+#: Little memory, and a minimal JIT, which would not pay off within a minute.
 JAVA = ["java", "-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
         "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info"]
 
@@ -120,7 +121,7 @@ class Broker:
 
 
 class Log(threading.Thread):
-    """Reads what the broker says; `ready` is set when it is, or when it ended before that."""
+    """Reads the broker's output; `ready` is set when the broker is ready, or has ended before."""
 
     def __init__(self, stream):
         super().__init__(daemon=True)

@@ -3,11 +3,12 @@
 
     broker.py
 
-Everything lies in one scratch folder, Erlang's cookie and its port mapper (epmd) included, and listens on reserved ports of
-127.0.0.1: a RabbitMQ that the machine has of its own is not touched. When queues can be declared, one line of JSON is
-printed: {"url", "user", "password", "reader", "reader_password"}. `user` may do everything; `reader` may read and write,
-and declare nothing. Then lines on standard input are done, each answered with a line: `stop` (as an administrator does
-it), `kill`, `start`, `freeze`, `thaw`. All of it also ends when this script is killed.
+All files are in one scratch folder, including Erlang's cookie and its port mapper (epmd), and the servers
+listen on reserved ports of 127.0.0.1. The machine's own RabbitMQ is not affected. Once queues can be
+declared, it prints one line of JSON: {"url", "user", "password", "reader", "reader_password"}. `user` may do
+everything; `reader` may read and write, but not declare. It then executes lines from standard input, and
+answers each with a line: `stop` (as an administrator does), `kill`, `start`, `freeze`, `thaw`. The broker
+also ends when this script is killed.
 """
 
 import base64
@@ -28,7 +29,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import ports  # noqa: E402
 
-#: Debian's own command becomes the user `rabbitmq` and reads /etc/rabbitmq; what it starts does neither.
+#: Debian's own command switches to the user `rabbitmq` and reads /etc/rabbitmq; the server binary does
+#: neither.
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 START_LIMIT = 120  # seconds; an idle machine needs about 5
 STOP_LIMIT = 30
@@ -41,7 +43,7 @@ def die_with_parent():
 
 
 def hashed(password):
-    """As RabbitMQ keeps it: a salt, and SHA-256 of salt and password."""
+    """RabbitMQ's format: a salt, and the SHA-256 of salt and password."""
     salt = secrets.token_bytes(4)
     return base64.b64encode(salt + hashlib.sha256(salt + password.encode()).digest()).decode()
 
@@ -91,9 +93,10 @@ class Broker:
             "RABBITMQ_DIST_PORT": str(self.distribution),
             "ERL_EPMD_PORT": str(self.epmd_port),
             "ERL_EPMD_ADDRESS": "127.0.0.1",
-            # The command becomes the virtual machine, which is then ended with this script.
+            # The command replaces itself by the virtual machine, which then ends with this script.
             "RUNNING_UNDER_SYSTEMD": "true",
-            # One that Erlang starts by itself would stay; two schedulers need less memory than one for each core.
+            # An epmd that Erlang starts by itself would stay. Two schedulers need less memory than one per
+            # CPU.
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-start_epmd false +S 2:2 +sbwt none -kernel inet_dist_use_interface {127,0,0,1}",
         }
 
@@ -126,7 +129,7 @@ class Broker:
         if verb == "start":
             return self.start()
         if verb == "stop":
-            # Erlang shuts its applications down; durable queues are written.
+            # Erlang shuts its applications down, and durable queues are written.
             self.server.terminate()
             self.server.wait(STOP_LIMIT)
         else:

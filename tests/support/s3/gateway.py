@@ -3,11 +3,11 @@
 
     gateway.py [--bucket NAME]... [--quota NAME=BYTES]... [--keep FOLDER]
 
-Everything lies in one scratch folder and listens on reserved ports of 127.0.0.1. When the gateway answers, one line of JSON
-is printed: {"endpoint", "access_key", "secret_key", "region", "folder"}. On standard input it takes orders, and
-answers each with a line of JSON: `uploads NAME` with the keys of that bucket's uploads that were begun and neither completed
-nor aborted, `mark NAME/KEY` with the mark (ETag) of an object. Closing standard input, SIGTERM or SIGINT ends all daemons, by
-their process ids, and removes the folder. The daemons also end when this script is killed.
+All files are in one scratch folder, and the daemons listen on reserved ports of 127.0.0.1. Once the gateway
+answers, it prints one line of JSON: {"endpoint", "access_key", "secret_key", "region", "folder"}. It executes
+lines from standard input, and answers each with a line of JSON: `uploads NAME` with the keys of that bucket's
+unfinished uploads, `mark NAME/KEY` with the ETag of an object. Closing standard input, SIGTERM or SIGINT ends
+all daemons by their process ids, and removes the folder. The daemons also end when this script is killed.
 """
 
 import argparse
@@ -43,7 +43,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class StartFailed(Exception):
-    """The gateway did not come up; the message says why."""
+    """The gateway did not start; the message says why."""
 
 
 def die_with_parent():
@@ -124,7 +124,8 @@ rgw thread pool size = 32
             done = subprocess.run(command, capture_output=True, text=True, timeout=START_LIMIT)
             if done.returncode == 0:
                 return done.stdout
-            # A monitor listens before it knows its commands, and may forget them for a moment while it elects itself.
+            # A monitor listens before it knows its commands, and may forget them for a moment during its
+            # election.
             if NOT_READY not in done.stderr or time.monotonic() > end:
                 raise StartFailed(f"{' '.join(argv)}: {done.stderr.strip() or done.stdout.strip()}")
             time.sleep(0.1)
@@ -200,7 +201,8 @@ rgw thread pool size = 32
         return headers["ETag"]
 
     def ask(self, method, path, query=""):
-        """A request about a bucket or an object, signed as AWS Signature Version 4 says (the usual example of its documentation)."""
+        """A request for a bucket or an object, with an AWS Signature Version 4 as in the example of its
+        documentation."""
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         host, empty = f"127.0.0.1:{self.port}", hashlib.sha256(b"").hexdigest()
         scope = f"{now[:8]}/{REGION}/s3/aws4_request"
@@ -244,7 +246,7 @@ def connects(port):
 
 
 def obey(gateway, end):
-    """Until there are no more orders, or one that cannot be followed."""
+    """Executes orders until their end, or until an invalid one."""
     orders = {"uploads": gateway.uploads, "mark": gateway.mark}
     try:
         for line in sys.stdin:
@@ -255,7 +257,7 @@ def obey(gateway, end):
 
 
 def check_installed():
-    # Debian keeps some of the programs where only root's PATH looks.
+    # Debian keeps some of the programs on root's PATH only.
     os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing:

@@ -1,4 +1,4 @@
-//! Adding tasks and notes, and what is done with one task.
+//! Commands that add tasks and notes, and commands for a single task.
 
 import { t } from "../../core/texts";
 import { addNote } from "../../graph/edit";
@@ -10,7 +10,7 @@ import type { Stage } from "../stage";
 import type { Command } from "./command";
 import { first, locked, notOneTask, onlyTask } from "./refusals";
 
-/** A note in the middle of what is in sight, ready to be written. */
+/** Adds a note in the centre of the view, in edit mode. */
 function note(stage: Stage): void {
   const middle = toDrawing(stage.view, stage.size.width / 2, stage.size.height / 2);
   let id = "";
@@ -23,7 +23,6 @@ function note(stage: Stage): void {
   stage.ui.set({ editing: `note:${id}` });
 }
 
-/** The commands. */
 export const ADD: readonly Command[] = [
   {
     id: "add",

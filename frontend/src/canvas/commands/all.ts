@@ -1,4 +1,4 @@
-//! All commands, in the order in which they are listed.
+//! All commands, in list order.
 
 import { ADD } from "./add";
 import { ARRANGE } from "./arrange";
@@ -6,10 +6,8 @@ import type { Command } from "./command";
 import { EDIT } from "./edit";
 import { VIEW } from "./view";
 
-/** The commands. */
 export const COMMANDS: readonly Command[] = [...ADD, ...EDIT, ...ARRANGE, ...VIEW];
 
-/** A command by its id. */
 export function commandOf(id: string): Command {
   const found = COMMANDS.find((command) => command.id === id);
   if (!found) throw new Error(`there is no command ${id}`);

@@ -1,4 +1,4 @@
-//! Putting in order: layouts, alignment, frames.
+//! Layout, alignment and frames.
 
 import { t } from "../../core/texts";
 import { tasksIn, type PipelineDocument } from "../../graph/document";
@@ -16,7 +16,7 @@ async function layOut(stage: Stage, direction: Direction): Promise<void> {
   const before = stage.document;
   const places = await stage.layouts.make((signal) => placesFor(before, direction, signal));
   if (!places) return;
-  // Somebody went on working: what was laid out is no longer there.
+  // The document has changed meanwhile, so the layout is outdated.
   if (stage.document.tasks !== before.tasks && stage.document !== before) {
     stage.say(t("canvas.said-layout-stale"));
     return;
@@ -28,8 +28,8 @@ async function layOut(stage: Stage, direction: Direction): Promise<void> {
   stage.say(t("canvas.said-layout"));
 }
 
-// Tasks keep their order, so that one more task does not turn everything around. Where that changes nothing, somebody
-// who asks again wants another drawing.
+// Tasks keep their order, so that one more task does not rearrange everything. If that changes nothing, a
+// repeated command requests a different drawing.
 async function placesFor(document: PipelineDocument, direction: Direction, signal: AbortSignal): Promise<Places | null> {
   const { positions = {}, direction: present = "right" } = document.canvas ?? {};
   const kept = direction === present ? await requestLayout(document, direction, { previous: positions, signal }) : null;
@@ -58,7 +58,6 @@ function distributing(direction: "horizontal" | "vertical", label: string): Comm
   };
 }
 
-/** The commands. */
 export const ARRANGE: readonly Command[] = [
   { id: "layout-right", group: "arrange", label: /* text */ "canvas.layout-right", keys: ["Shift+L"], refusal: first(locked, empty), perform: (stage) => void layOut(stage, "right") },
   { id: "layout-down", group: "arrange", label: /* text */ "canvas.layout-down", refusal: first(locked, empty), perform: (stage) => void layOut(stage, "down") },

@@ -1,22 +1,21 @@
-//! A command: one thing that can be done on the canvas, by a key, from a menu or from the list of all commands.
+//! A command: an action on the canvas, by key, from a menu or from the command palette.
 
 import type { Stage } from "../stage";
 
-/** Where it is listed. */
+/** Its section in the list. */
 export type Group = "add" | "edit" | "select" | "arrange" | "view" | "help";
 
-/** One command. */
 export interface Command {
   readonly id: string;
   readonly group: Group;
-  /** The key of its text. */
+  /** The text key of its label. */
   readonly label: string;
   /**
-   * Keys that do it, the first is shown: `Mod+d`, `f`, `?`. `Mod` is Ctrl, on a Mac the command key. A key in brackets
-   * is shown only: the browser itself sends the event.
+   * Shortcuts, of which the first is shown: `Mod+d`, `f`, `?`. `Mod` is Ctrl, on a Mac the command key. A
+   * shortcut in brackets is only shown: the browser itself sends the event.
    */
   readonly keys?: readonly string[];
-  /** Why it cannot be done now; null when it can. */
+  /** Why it is disabled now; null if it is enabled. */
   readonly refusal?: (stage: Stage) => string | null;
   readonly perform: (stage: Stage) => void;
 }

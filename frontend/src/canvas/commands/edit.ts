@@ -1,4 +1,4 @@
-//! Undoing, copying, deleting.
+//! Undo, copy and delete commands.
 
 import { t } from "../../core/texts";
 import { duplicate } from "../../graph/clipboard";
@@ -10,7 +10,6 @@ import { fewer, first, locked } from "./refusals";
 
 const some = (stage: Stage) => fewer(stage, 1);
 
-/** The commands. */
 export const EDIT: readonly Command[] = [
   {
     id: "undo",

@@ -1,27 +1,27 @@
-//! Why a command cannot be done now.
+//! Reasons why a command is disabled.
 
 import { t } from "../../core/texts";
 import { itemOf, tasksIn } from "../../graph/document";
 import type { Stage } from "../stage";
 
-/** The document must not be changed here. */
+/** The document is read-only. */
 export function locked(stage: Stage): string | null {
   return stage.readOnly ? t("canvas.refused-read-only") : null;
 }
 
-/** At least so many things must be selected that have a place. */
+/** Fewer than `least` positioned items are selected. */
 export function fewer(stage: Stage, least: number): string | null {
   const placed = [...stage.store.state.selection].filter((id) => itemOf(id).kind !== "edge").length;
   if (placed >= least) return null;
   return least === 1 ? t("canvas.refused-nothing") : t("canvas.refused-few", { n: least });
 }
 
-/** Exactly one task must be selected. */
+/** The selection is not exactly one task. */
 export function notOneTask(stage: Stage): string | null {
   return tasksIn(stage.store.state.selection).length === 1 ? null : t("canvas.refused-one");
 }
 
-/** The first refusal of several. */
+/** The first reason of several. */
 export function first(...refusals: ((stage: Stage) => string | null)[]): (stage: Stage) => string | null {
   return (stage) => {
     for (const refusal of refusals) {
@@ -32,7 +32,6 @@ export function first(...refusals: ((stage: Stage) => string | null)[]): (stage:
   };
 }
 
-/** The only selected task. */
 export function onlyTask(stage: Stage): string | null {
   const tasks = tasksIn(stage.store.state.selection);
   return tasks.length === 1 ? (tasks[0] ?? null) : null;

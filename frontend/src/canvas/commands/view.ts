@@ -1,4 +1,4 @@
-//! Looking: scale, place, help.
+//! Zoom, pan and help commands.
 
 import { itemOf } from "../../graph/document";
 import { ZOOM } from "../size";
@@ -7,7 +7,7 @@ import { around, type Rect } from "../view";
 import type { Command } from "./command";
 import { fewer } from "./refusals";
 
-/** The rectangle of what is selected. */
+/** The bounding box of the selection. */
 export function selected(stage: Stage): Rect | null {
   const { scene, store } = stage;
   return around([...store.state.selection].flatMap((id): Rect[] => {
@@ -17,7 +17,6 @@ export function selected(stage: Stage): Rect | null {
   }));
 }
 
-/** The commands. */
 export const VIEW: readonly Command[] = [
   { id: "fit", group: "view", label: /* text */ "canvas.fit", keys: ["f"], perform: (stage) => { stage.camera.fit(); } },
   { id: "fit-selection", group: "view", label: /* text */ "canvas.fit-selection", keys: ["Shift+F"], refusal: (stage) => fewer(stage, 1), perform: (stage) => { stage.camera.fit(selected(stage)); } },

@@ -1,11 +1,11 @@
-//! Near the border of the canvas, what is dragged moves the view along.
+//! Pans the view while something is dragged near the border of the canvas.
 
 import type { Stage } from "../stage";
 
-/** How near, and how far it moves in a frame at the most, in pixels of the screen. */
+/** The distance from the border, and the maximum pan per frame, in screen pixels. */
 const [NEAR, MOST] = [36, 14];
 
-/** Moves the view while the last point given is near the border; `moved` is called after each move. */
+/** Pans while the last pointer position is near the border; `moved` is called after each pan. */
 export function autoPan(stage: Stage, moved: () => void): { at: (event: PointerEvent) => void; stop: () => void } {
   let frame = 0;
   let speed = { x: 0, y: 0 };

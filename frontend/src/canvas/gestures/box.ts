@@ -1,4 +1,4 @@
-//! Drawing a box around what is to be selected. With Shift held it adds to what is.
+//! Box selection. Shift extends the current selection.
 
 import type { ItemId } from "../../graph/document";
 import { between } from "../paint/painter";
@@ -6,7 +6,7 @@ import type { Stage } from "../stage";
 import { holds, touches } from "../view";
 import type { Gesture } from "./gesture";
 
-/** Selects tasks and notes that the box touches, and frames that lie in it. */
+/** Selects tasks and notes that the box touches, and frames inside it. */
 export class Box implements Gesture {
   readonly #stage: Stage;
   readonly #from: { x: number; y: number };

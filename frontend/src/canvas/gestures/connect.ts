@@ -1,4 +1,5 @@
-//! Drawing an edge from a port. What it cannot go to is dimmed; let go over nothing, it offers what to add there.
+//! Drags an edge from a port. Forbidden targets are dimmed; a drop on empty canvas offers templates to add
+//! there.
 
 import { source, target } from "../curve";
 import { REACH } from "../hit";
@@ -7,7 +8,6 @@ import type { Stage } from "../stage";
 import { beginConnecting, closest, finishConnecting, whyNot } from "../connect";
 import type { Gesture } from "./gesture";
 
-/** Connects. */
 export class Connect implements Gesture {
   readonly #stage: Stage;
   readonly #node: SceneNode;

@@ -1,9 +1,9 @@
-//! A gesture: what goes on between pressing and letting go.
+//! A gesture: an interaction from pointer down to pointer up.
 
-/** Points are of the drawing. */
+/** Points are in drawing coordinates. */
 export interface Gesture {
   move: (x: number, y: number, event: PointerEvent) => void;
   end: (x: number, y: number, event: PointerEvent) => void;
-  /** Somebody pressed Escape, or a second finger came. */
+  /** Called on Escape, or when a second finger touches. */
   cancel: () => void;
 }

@@ -1,10 +1,10 @@
-//! What a mouse does beside pressing: the double click, the right button.
+//! Double clicks and the context menu.
 
 import { itemOf } from "../../graph/document";
 import type { Stage } from "../stage";
 import { taskAt, type Pointer } from "./pointer";
 
-/** Listens in an element; returns how to stop. */
+/** Handles the mouse events of an element. Returns the unsubscribe function. */
 export function watchMouse(stage: Stage, root: HTMLElement, pointer: Pointer): () => void {
   const twice = (event: MouseEvent) => {
     if (isControl(event.target)) return;

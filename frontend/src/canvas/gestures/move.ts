@@ -1,4 +1,4 @@
-//! Dragging what is selected. Elements and edges are moved directly; the document learns of it once, at the end.
+//! Drags the selection. Elements and edges are moved directly; the document changes once, at the end.
 
 import { t } from "../../core/texts";
 import { itemOf, type ItemId } from "../../graph/document";
@@ -18,7 +18,7 @@ interface Start<T> {
   element: HTMLElement | null;
 }
 
-/** With more boxes than this in sight there would be a line to one of them everywhere. */
+/** With more visible boxes than this, there would be an alignment line everywhere. */
 const LINES = 400;
 
 /** Moves the selected tasks and notes, and the tasks of selected frames. */
@@ -121,7 +121,7 @@ export class Move implements Gesture {
     }
   }
 
-  // Boxes that it can be in line with: near it, and in sight.
+  // Candidates for alignment: near the box, and visible.
   #others(box: Rect): Rect[] {
     const { scene, view, size, moving, count } = this.#stage;
     const reach = 3 * Math.max(box.width, box.height);
@@ -131,7 +131,7 @@ export class Move implements Gesture {
     return [...nodes, ...scene.notes.filter((note) => !this.#notes.some(({ thing }) => thing === note))];
   }
 
-  // A node without edges comes into the edge that it is dropped on.
+  // A node without edges splits the edge that it is dropped on.
   #edgeBelow() {
     const node = this.#nodes[0]?.thing;
     if (!node || this.#nodes.length > 1 || this.#notes.length > 0 || node.before.length + node.after.length > 0) return null;

@@ -1,4 +1,4 @@
-//! The pointer on the canvas: what a press begins. What is not taken here is xyflow's: moving and scaling the view.
+//! Starts a gesture on pointer down. Everything else is xyflow's: panning and zooming.
 
 import type { ItemId } from "../../graph/document";
 import { itemOf } from "../../graph/document";
@@ -12,20 +12,19 @@ import type { Gesture } from "./gesture";
 import { Move } from "./move";
 import { Resize } from "./resize";
 
-/** A press may tremble this much before it is a drag, in pixels of the screen. */
+/** The movement tolerance of a click, in screen pixels. */
 const STILL = 4;
 
 interface Press {
   readonly pointer: number;
   readonly x: number;
   readonly y: number;
-  /** What begins when it is moved; null when it can be a click only. */
+  /** The gesture that a drag starts; null if it can only be a click. */
   readonly drag: (() => Gesture) | null;
-  /** What it is when it is not moved. */
+  /** The action of a click. */
   readonly click: () => void;
 }
 
-/** Listens to the pointer in an element. */
 export class Pointer {
   readonly #stage: Stage;
   readonly #root: HTMLElement;
@@ -41,7 +40,7 @@ export class Pointer {
     this.#pan = autoPan(stage, () => { this.#step(); });
   }
 
-  /** Begins to listen; returns how to stop. */
+  /** Subscribes to pointer events. Returns the unsubscribe function. */
   listen(): () => void {
     const root = this.#root;
     const listeners = {
@@ -63,12 +62,12 @@ export class Pointer {
     };
   }
 
-  /** Whether something is being dragged. */
+  /** Whether a drag is in progress. */
   get busy(): boolean {
     return this.#gesture !== null;
   }
 
-  /** Ends what goes on, without a change. */
+  /** Cancels the gesture, without a change. */
   cancel(): void {
     this.#gesture?.cancel();
     this.#gesture = null;
@@ -76,7 +75,7 @@ export class Pointer {
     this.#pan.stop();
   }
 
-  /** What is at a pointer. */
+  /** The item at the pointer. */
   at(event: { clientX: number; clientY: number; pointerType?: string }): Hit | null {
     const { x, y } = this.#stage.point(event);
     const { scene, view, far, readOnly } = this.#stage;
@@ -116,7 +115,7 @@ export class Pointer {
     }
     const { id } = found;
     const chosen = store.state.selection.has(id);
-    // A finger moves the view; what is selected it moves itself.
+    // A finger pans the view, except on the selection, which it drags.
     const drags = found.kind !== "edge" && !readOnly && (event.pointerType === "mouse" || chosen);
     if (!drags) return { ...press, drag: null, click: () => { this.#choose(id, more); } };
     const drag = () => {
@@ -138,7 +137,8 @@ export class Pointer {
   #moved(event: PointerEvent): void {
     this.#last = event;
     if (this.#gesture) {
-      // Asks where the canvas is, before the step moves elements: the browser would lay the page out once more.
+      // Reads the canvas position before the step moves elements: the browser would recompute the layout once
+      // more.
       this.#pan.at(event);
       this.#step();
       return;
@@ -185,7 +185,7 @@ export class Pointer {
   }
 }
 
-/** The task of what was hit. */
+/** The task of a hit. */
 export function taskAt(found: Hit | null): string | null {
   if (found?.kind === "port") return found.node.name;
   return found?.kind === "task" ? itemOf(found.id).name : null;

@@ -1,4 +1,4 @@
-//! Drawing a note larger or smaller by its corner.
+//! Resizes a note by its corner.
 
 import { t } from "../../core/texts";
 import { changeNote } from "../../graph/edit";
@@ -8,7 +8,6 @@ import { onGrid } from "../snap";
 import type { Stage } from "../stage";
 import type { Gesture } from "./gesture";
 
-/** Resizes. */
 export class Resize implements Gesture {
   readonly #stage: Stage;
   readonly #note: SceneNote;

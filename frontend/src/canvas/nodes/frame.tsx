@@ -1,4 +1,4 @@
-//! A frame around tasks: its border and its title, which can be written anew.
+//! A frame around tasks: its border and its editable title.
 
 import { memo } from "react";
 import { focused } from "../../core/dom";
@@ -8,7 +8,7 @@ import { renameFrame } from "../../graph/edit";
 import { useStage } from "../context";
 import { useUi } from "../ui";
 
-/** The frame of the id that `data` names. */
+/** The frame with the id in `data`. */
 export const FrameNode = memo(function FrameNode({ data: { name } }: { data: { name: string } }) {
   const stage = useStage();
   const frame = useEditor(stage.store, (state) => state.document.canvas?.frames?.[name]);

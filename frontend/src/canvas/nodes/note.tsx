@@ -8,7 +8,7 @@ import { changeNote } from "../../graph/edit";
 import { useStage } from "../context";
 import { useUi } from "../ui";
 
-/** The note of the id that `data` names. */
+/** The note with the id in `data`. */
 export const NoteNode = memo(function NoteNode({ data: { name } }: { data: { name: string } }) {
   const stage = useStage();
   const note = useEditor(stage.store, (state) => state.document.canvas?.notes?.[name]);

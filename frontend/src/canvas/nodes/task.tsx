@@ -1,4 +1,4 @@
-//! A task's node, from near: what it is, what it takes, how it does, what is wrong with it.
+//! A task's node at close zoom: its name, template, resources, state and problems.
 
 import { memo, type CSSProperties } from "react";
 import { clip } from "../../components/dag/clip";
@@ -20,11 +20,11 @@ const MARKS: Readonly<Record<Difference, string>> = {
   changed: /* text */ "canvas.mark-changed",
 };
 
-// The room for words, in pixels. They are cut here and not by the style sheet: a clip for each would cost the browser
-// more at every move than all the rest of the node.
+// The width for text, in pixels. The text is clipped here and not by the style sheet: one clip per node would
+// cost the browser more per move than the rest of the node.
 const ROOM = 156;
 
-/** The node of the task that `data` names. */
+/** The node of the task in `data`. */
 export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { name: string } }) {
   const stage = useStage();
   const { store, ui, marks } = stage;
@@ -40,7 +40,7 @@ export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { nam
   if (!task) return null;
   const template = templateOfTask(templates, task);
   const instances = instancesOf(task);
-  // Why it failed matters more now than what it is, which its sign and its form say, too.
+  // The failure reason matters more now than the template, which the icon and the form show, too.
   const cause = live?.state === "failed" ? live.reason : undefined;
   const colour = { "--group": `var(--${groupColour(template)})` } as CSSProperties;
   return (
@@ -80,7 +80,7 @@ export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { nam
   );
 });
 
-/** Why is told when the mouse is over the mark, and while the task is selected: so it is there for the keyboard, too. */
+/** The reason is shown on hover, and while the task is selected: so it is accessible by keyboard, too. */
 function Outlook({ mark: { outlook, icon, word, why } }: { mark: OutlookMark }) {
   return (
     <>

@@ -1,4 +1,4 @@
-//! All commands in one list: type, choose, do. What cannot be done now says why.
+//! All commands in one searchable list. Disabled commands show why.
 
 import { t } from "../../core/texts";
 import { COMMANDS, commandOf } from "../commands/all";
@@ -9,7 +9,6 @@ import { groupTitle } from "./group-title";
 import { Modal } from "./modal";
 import { Picker, type Choice } from "./picker";
 
-/** The command palette. */
 export function CommandList() {
   const stage = useStage();
   const choices = COMMANDS.filter(({ id }) => id !== "commands").map((command): Choice => ({

@@ -1,4 +1,4 @@
-//! Dragging a template out of the palette: by pointer events, so that fingers can, too.
+//! Drags a template out of the palette, by pointer events, so that touch works, too.
 
 import type { TemplateInfo } from "../../editor/templates";
 import { h } from "../../core/dom";
@@ -6,10 +6,10 @@ import { local } from "../../api/knowledge";
 import { addTemplate, edgeFor, ghostAt } from "../adding";
 import type { Stage } from "../stage";
 
-/** A press may tremble this much before it is a drag, in pixels of the screen. */
+/** The movement tolerance of a click, in screen pixels. */
 const STILL = 5;
 
-/** Follows the pointer until it is let go. */
+/** Follows the pointer until it is released. */
 export function dragTemplate(stage: Stage, template: TemplateInfo, press: PointerEvent, onUsed: () => void): void {
   if (press.button !== 0 || stage.readOnly) return;
   const item = press.currentTarget instanceof HTMLElement ? press.currentTarget : null;
@@ -37,7 +37,7 @@ export function dragTemplate(stage: Stage, template: TemplateInfo, press: Pointe
     const [dragged, edge] = [label !== null, stage.hovered];
     const over = isOver(stage, event);
     end();
-    // A click that follows a drag adds nothing.
+    // The click after a drag adds nothing.
     if (dragged && item) item.dataset["dragged"] = "";
     if (!dragged || !over) return;
     addTemplate(stage, template, { at: stage.point(event), edge });

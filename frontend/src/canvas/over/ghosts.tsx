@@ -1,5 +1,5 @@
-//! Tasks that the version has which the document is compared with, and the document has no longer: drawn where they lay,
-//! and never part of anything. A click shows their fields.
+//! Removed tasks of the compared version: drawn at their old positions, without interaction except for a
+//! click, which shows their fields.
 
 import { useEffect, useMemo, useState } from "react";
 import { ViewportPortal } from "@xyflow/react";
@@ -16,12 +16,11 @@ import { requestLayout, type Places } from "../layout";
 import type { Stage } from "../stage";
 import type { Rect } from "../view";
 
-/** More than these would be a drawing of their own; the list of changes has them all. */
+/** More than these would hide the drawing; the list of changes has them all. */
 const MOST = 300;
 
 const ROOM = 190;
 
-/** All of them, in the drawing. */
 export function Ghosts({ before }: { before: PipelineDocument }) {
   const stage = useStage();
   const document = useEditor(stage.store, (state) => state.document);
@@ -54,7 +53,8 @@ export function Ghosts({ before }: { before: PipelineDocument }) {
   );
 }
 
-// A version whose tasks have no places was laid out when it was seen: so it is again, about what is still there.
+// A version without positions was laid out when it was shown: the same layout is computed again, around the
+// remaining tasks.
 function usePlaces(stage: Stage, before: PipelineDocument, gone: Gone): Places {
   const [places, setPlaces] = useState<Places>({});
   const homeless = gone.tasks.some(({ name }) => !positionOf(before, name));

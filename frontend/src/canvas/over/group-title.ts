@@ -1,4 +1,4 @@
-//! What the groups of commands are called.
+//! The titles of command groups.
 
 import { t } from "../../core/texts";
 import type { Group } from "../commands/command";
@@ -12,7 +12,7 @@ const TITLES: Readonly<Record<Group, string>> = {
   help: /* text */ "canvas.group-help",
 };
 
-/** In the reader's language. */
+/** In the user's language. */
 export function groupTitle(group: Group): string {
   return t(TITLES[group]);
 }

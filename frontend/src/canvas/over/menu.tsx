@@ -1,4 +1,4 @@
-//! The menu of what is selected, by the right button or Shift+F10.
+//! The context menu of the selection, by right click or Shift+F10.
 
 import { useEffect, useRef, type KeyboardEvent } from "react";
 import { t } from "../../core/texts";
@@ -11,7 +11,6 @@ import { Modal } from "./modal";
 const SELECTED = [["open", "logs", "connect"], ["cut", "copy", "paste", "duplicate", "delete"], ["frame", "unframe"], ["align-left", "align-top", "fit-selection"]];
 const NOTHING = [["add", "note", "paste"], ["select-all", "fit"], ["layout-right", "layout-down"], ["commands", "shortcuts"]];
 
-/** The menu. */
 export function Menu({ at }: { at: { x: number; y: number } }) {
   const stage = useStage();
   const list = useRef<HTMLDivElement>(null);

@@ -1,8 +1,8 @@
-//! A dialog over the canvas: the browser's own keeps the focus inside and gives it back. A click beside it closes it.
+//! A native modal dialog over the canvas, which traps and restores the focus. A click outside closes it.
 
 import { useLayoutEffect, useRef, type CSSProperties, type ReactNode } from "react";
 
-/** `at`: a point of the page, for what belongs to a place; without it the dialog is in the middle. */
+/** `at` is a point of the page for an anchored dialog; without it the dialog is centred. */
 export function Modal({ label, look, at, onClose, children }: { label: string; look: string; at?: { x: number; y: number } | undefined; onClose: () => void; children: ReactNode }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
@@ -30,7 +30,7 @@ export function Modal({ label, look, at, onClose, children }: { label: string; l
 
 const ROOM = { width: 320, height: 380 };
 
-// Inside the window, whatever the point.
+// Inside the window, wherever the point is.
 function placed({ x, y }: { x: number; y: number }): CSSProperties {
   const left = Math.max(8, Math.min(x, innerWidth - ROOM.width - 8));
   const top = Math.max(8, Math.min(y, innerHeight - ROOM.height - 8));

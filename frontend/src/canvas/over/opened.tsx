@@ -1,4 +1,4 @@
-//! What opens over the drawing, one at a time.
+//! Overlays of the drawing, one at a time.
 
 import { useEffect } from "react";
 import { useStage } from "../context";
@@ -10,10 +10,9 @@ import { Shortcuts } from "./shortcuts";
 
 export { SelectionBar } from "./selection-bar";
 
-/** What is open. */
 export function Opened({ open }: { open: Open }) {
   const { ui } = useStage();
-  // What no field took over is not for the next one.
+  // Keys that no field has consumed are not for the next overlay.
   useEffect(() => { ui.held = []; }, [ui, open]);
   switch (open.kind) {
     case "add":

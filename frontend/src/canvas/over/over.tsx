@@ -1,4 +1,4 @@
-//! Everything that lies over the drawing: the palette at its side, bars, and what is open.
+//! Everything above the drawing: the palette at its side, bars, and the open overlay.
 
 import { useEffect, useState } from "react";
 import { t } from "../../core/texts";
@@ -10,15 +10,14 @@ import { Palette } from "./palette";
 
 type Opened = typeof import("./opened");
 
-// What opens over the drawing is loaded once the canvas stands, and is there before somebody asks for it. It is no lazy
-// component: that would come a good while after its code, and the keys that are typed meanwhile would go elsewhere.
+// Overlays are preloaded once the canvas is shown. They are not lazy components: those would render well
+// after their code has loaded, and keys typed meanwhile would go elsewhere.
 function useOpened(): Opened | null {
   const [opened, setOpened] = useState<Opened | null>(null);
   useEffect(() => { void import("./opened").then(setOpened); }, []);
   return opened;
 }
 
-/** All of it. */
 export function Over() {
   const stage = useStage();
   const opened = useOpened();
@@ -37,7 +36,7 @@ export function Over() {
   );
 }
 
-/** A layout is being made; it need not be waited for. */
+/** A layout is running; the user need not wait for it. */
 function LayingOut() {
   const stage = useStage();
   const cancel = () => {
@@ -64,7 +63,7 @@ function Empty() {
 
 const KEPT = "cubeloom.palette";
 
-/** The palette with its button. On a narrow screen it is a sheet that is closed at first. */
+/** The palette with its button. On a narrow screen it is a sheet, initially closed. */
 export function Side() {
   const stage = useStage();
   const locked = useEditor(stage.store, (state) => state.readOnly);

@@ -12,13 +12,13 @@ const NAMES: Readonly<Record<string, string>> = {
   distributed: /* text */ "canvas.group-distributed",
 };
 
-/** A group's name in the reader's language; a group of one's own is called as it is written. */
+/** A group's name in the user's language; a custom group has its own name. */
 export function groupName(group: string): string {
   const key = NAMES[group];
   return key === undefined ? group.replaceAll("-", " ") : t(key);
 }
 
-/** The groups with their templates: those that are always there first, then by name. */
+/** The groups with their templates: built-in groups first, then by name. */
 export function grouped(templates: Templates): [group: string, templates: TemplateInfo[]][] {
   const groups = new Map<string, TemplateInfo[]>();
   for (const template of templates.values()) groups.set(template.group, [...(groups.get(template.group) ?? []), template]);

@@ -1,4 +1,4 @@
-//! The palette: templates by group with a search. They are dragged onto the canvas, or added by a click or Enter.
+//! The palette: templates by group with a search. Drag them onto the canvas, or add them by a click or Enter.
 
 import { useState, type CSSProperties } from "react";
 import { t } from "../../core/texts";
@@ -13,7 +13,7 @@ import { useUi } from "../ui";
 import { dragTemplate } from "./drag-template";
 import { grouped, groupName } from "./palette-list";
 
-/** `onUsed`: something was taken out of it. */
+/** `onUsed` is called when a template was added. */
 export function Palette({ onUsed }: { onUsed: () => void }) {
   const stage = useStage();
   const templates = useUi(stage.ui, (state) => state.templates);

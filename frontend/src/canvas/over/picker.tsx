@@ -1,24 +1,24 @@
-//! A list to choose from by typing: arrows move, Enter takes.
+//! A list with a search field: arrows move, Enter selects.
 
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 import { focused } from "../../core/dom";
 import { t } from "../../core/texts";
 import { Icon } from "../../editor/icon";
 
-/** One line of the list. */
+/** One list entry. */
 export interface Choice {
   readonly id: string;
   readonly label: string;
   readonly detail?: string | undefined;
   readonly icon?: string | undefined;
   readonly keys?: readonly string[] | undefined;
-  /** Why it cannot be taken now. */
+  /** Why it is disabled; null if it is enabled. */
   readonly refusal?: string | null;
-  /** What is searched beside the label. */
+  /** Search terms besides the label. */
   readonly words?: string;
 }
 
-/** The lines whose words begin like all that was typed, better ones first. */
+/** The entries with words that start with all typed words, best matches first. */
 export function found(choices: readonly Choice[], typed: string): Choice[] {
   const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const rank = ({ label, words = "" }: Choice) => {
@@ -29,7 +29,7 @@ export function found(choices: readonly Choice[], typed: string): Choice[] {
   return choices.map((choice) => ({ choice, rank: rank(choice) })).filter(({ rank }) => rank > 0).sort((a, b) => b.rank - a.rank).map(({ choice }) => choice);
 }
 
-/** What a field holds after some keys. */
+/** The text of a field after these keys. */
 export function textOf(keys: readonly string[]): string {
   return keys.reduce((text, key) => (key === "Backspace" ? text.slice(0, -1) : key.length === 1 ? text + key : text), "");
 }
@@ -37,13 +37,12 @@ export function textOf(keys: readonly string[]): string {
 interface PickerParts {
   readonly label: string;
   readonly choices: readonly Choice[];
-  /** Keys that were pressed before the field was there. */
+  /** Keys pressed before the field was rendered. */
   readonly held: readonly string[];
-  /** Gets the line that was chosen. */
+  /** Called with the selected entry. */
   readonly onTake: (choice: Choice) => void;
 }
 
-/** The list with its field. */
 export function Picker({ label, choices, held, onTake }: PickerParts) {
   const [typed, setTyped] = useState(() => textOf(held));
   const [at, setAt] = useState(0);

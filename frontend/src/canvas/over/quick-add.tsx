@@ -12,7 +12,7 @@ import { Modal } from "./modal";
 import { Picker, type Choice } from "./picker";
 import { groupName } from "./palette-list";
 
-/** The box with the list of templates. */
+/** The search box with the list of templates. */
 export function QuickAdd({ open }: { open: Extract<Open, { kind: "add" }> }) {
   const stage = useStage();
   const templates = useUi(stage.ui, (state) => state.templates);

@@ -1,4 +1,4 @@
-//! What can be done with what is selected, floating above it all: for several things, and for fingers with one.
+//! The floating toolbar of the selection: for several items, and on touch screens also for one.
 
 import { t } from "../../core/texts";
 import { useEditor } from "../../editor/store";
@@ -14,7 +14,6 @@ const ARRANGE: readonly [string, string][] = [
 ];
 const ALWAYS: readonly [string, string][] = [["frame", "frame"], ["duplicate", "copy"], ["delete", "trash"]];
 
-/** The bar. */
 export function SelectionBar() {
   const stage = useStage();
   const count = useEditor(stage.store, (state) => state.selection.size);

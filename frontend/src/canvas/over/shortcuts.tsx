@@ -1,4 +1,4 @@
-//! All keys on one sheet.
+//! The sheet of all keyboard shortcuts.
 
 import { t } from "../../core/texts";
 import { COMMANDS } from "../commands/all";
@@ -14,7 +14,7 @@ const GROUPS: readonly Group[] = ["add", "edit", "select", "arrange", "view", "h
 
 type Row = [label: string, ...keys: string[][]];
 
-/** What is no command: walking, moving, the mouse. */
+/** Shortcuts that are no commands: navigating, moving, the mouse. */
 function moves(): Row[] {
   const mod = isMac() ? "⌘" : "Ctrl";
   return [
@@ -30,7 +30,6 @@ function moves(): Row[] {
   ];
 }
 
-/** The sheet. */
 export function Shortcuts() {
   const stage = useStage();
   const close = () => { stage.ui.set({ open: null }); };

@@ -1,4 +1,4 @@
-//! The page's colours for a surface that knows no style sheet: read once, and again when the theme changes.
+//! The page's colours for canvas painting: read once, and again when the theme changes.
 
 const NAMES = [
   "bg", "surface", "raised", "border", "border-strong", "control-border", "text", "text-muted", "text-faint", "accent", "accent-text",
@@ -11,12 +11,12 @@ const NAMES = [
 /** A colour's name in styles/tokens.css, without the dashes. */
 export type ColourName = (typeof NAMES)[number];
 
-/** Every colour as a surface takes it, and the font. */
+/** Every colour as a canvas style, and the font. */
 export interface Colours extends Readonly<Record<ColourName, string>> {
   readonly font: string;
 }
 
-/** The colours as they are inside an element. */
+/** The colours that apply inside an element. */
 export function coloursIn(element: HTMLElement): Colours {
   const probe = document.createElement("span");
   probe.hidden = true;
@@ -49,7 +49,6 @@ const STATES: Readonly<Record<string, ColourName>> = {
   reused: "state-reused",
 };
 
-/** The colour of a state. */
 export function stateColour(state: string): ColourName {
   return STATES[state] ?? "state-pending";
 }

@@ -1,17 +1,17 @@
-//! Edges on a surface, many in one stroke.
+//! Paints edges, many per stroke.
 
 import type { Curve } from "../../graph/line";
 import type { Scene, SceneEdge } from "../scene";
 import { touches, type Rect } from "../view";
 import type { Drawn } from "./surface";
 
-/** Below this scale a curve looks like a straight line, which is drawn much quicker. */
+/** Below this scale a curve looks straight, and a straight line is much faster. */
 const STRAIGHT = 0.16;
 
-// A path that is too long is slower than several.
+// A path with too many edges is slower than several paths.
 const TOGETHER = 256;
 
-/** How edges are drawn. `width` is in pixels of the screen. */
+/** The style of edges. `width` is in screen pixels. */
 export interface EdgeLook {
   colour: string;
   width: number;
@@ -19,7 +19,7 @@ export interface EdgeLook {
   dash?: readonly number[];
 }
 
-/** Draws the edges that can be seen. The surface's unit is a pixel of the drawing. */
+/** Paints the visible edges. The unit is a drawing pixel. */
 export function paintEdges(to: Drawn, scene: Scene, edges: Iterable<SceneEdge>, seen: Rect, zoom: number, look: EdgeLook): void {
   to.strokeStyle = look.colour;
   to.lineWidth = look.width / zoom;
@@ -60,7 +60,7 @@ function paintHeads(to: Drawn, scene: Scene, edges: readonly SceneEdge[], colour
   for (const edge of edges) {
     const end = scene.line(edge).at(-1);
     if (!end) continue;
-    // The head ends where the port begins.
+    // The arrow head ends at the port.
     const [x, y] = [end[6] - (down ? 0 : 5), end[7] - (down ? 5 : 0)];
     to.moveTo(x, y);
     to.lineTo(down ? x - 4.5 : x - 8, down ? y - 8 : y - 4.5);

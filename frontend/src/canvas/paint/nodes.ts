@@ -1,4 +1,4 @@
-//! Nodes on a surface: boxes in the colour of what matters, with their names as long as these can be read.
+//! Paints nodes: coloured boxes, with their names while these are readable.
 
 import type { SceneFrame, SceneNode, SceneNote } from "../scene";
 import type { Rect } from "../view";
@@ -6,21 +6,21 @@ import { touches } from "../view";
 import type { Colours, ColourName } from "./colours";
 import type { Drawn } from "./surface";
 
-/** What of a node is to be seen from far away. */
+/** The style of a distant node. */
 export interface NodeLook {
   /** The colour of its state, of its difference, or of its template's group. */
   colour: ColourName;
-  /** Whether it has a state or a difference: the whole box is coloured then. */
+  /** Whether the whole box is coloured, because it has a state or a difference. */
   full: boolean;
   problem: "error" | "warning" | null;
   faint: boolean;
 }
 
-/** From this scale on, names are drawn. */
+/** The minimum scale at which names are painted. */
 const NAMES = 0.2;
 const RADIUS = 8;
 
-/** Draws boxes. The surface's unit is a pixel of the drawing. */
+/** Paints boxes. The unit is a drawing pixel. */
 export function paintNodes(to: Drawn, nodes: readonly SceneNode[], look: (node: SceneNode) => NodeLook, zoom: number, colours: Colours): void {
   const byColour = new Map<string, SceneNode[]>();
   const signed: [SceneNode, ColourName][] = [];
@@ -74,7 +74,7 @@ function boxes(to: Drawn, nodes: readonly SceneNode[], colour: string, full: boo
 }
 
 function names(to: Drawn, nodes: readonly SceneNode[], zoom: number, colours: Colours): void {
-  // As large as the box allows, and not larger than in life.
+  // As large as fits in the box, and at most the normal size.
   const size = Math.min(30, 11 / zoom);
   to.font = `500 ${size}px ${colours.font}`;
   to.textBaseline = "middle";
@@ -97,7 +97,7 @@ function sign(to: Drawn, { x, y, width }: Rect, colour: string, zoom: number, gr
   to.stroke();
 }
 
-/** Draws a line around boxes. */
+/** Paints outlines of boxes. */
 export function outlines(to: Drawn, boxes: readonly Rect[], colour: string, width: number): void {
   if (boxes.length === 0) return;
   to.beginPath();
@@ -107,7 +107,7 @@ export function outlines(to: Drawn, boxes: readonly Rect[], colour: string, widt
   to.stroke();
 }
 
-/** Draws frames and notes, as far as they can be seen. */
+/** Paints the visible frames and notes. */
 export function paintGround(to: Drawn, frames: readonly SceneFrame[], notes: readonly SceneNote[], seen: Rect, zoom: number, colours: Colours): void {
   to.lineWidth = 1 / zoom;
   to.textBaseline = "top";

@@ -1,5 +1,5 @@
-//! What is drawn above everything while a gesture goes on: the edge that is being made, lines of alignment, the box of a
-//! selection, the place where something would land.
+//! Paints the feedback of a gesture above everything: the new edge, alignment lines, the selection box, the
+//! drop position.
 
 import { NODE } from "../../graph/document";
 import type { Direction } from "../../graph/types";
@@ -9,22 +9,21 @@ import type { Rect } from "../view";
 import type { Colours } from "./colours";
 import type { Drawn } from "./surface";
 
-/** What a gesture shows, in pixels of the drawing. */
+/** The feedback of a gesture, in drawing pixels. */
 export interface Overlay {
-  /** An edge without its second end. */
+  /** An edge whose second end follows the pointer. */
   wire?: { from: readonly [number, number]; to: readonly [number, number]; allowed: boolean };
   lines?: readonly Line[];
   box?: Rect;
-  /** Where a new node would come. */
+  /** The position of a new node. */
   ghost?: { x: number; y: number };
 }
 
-/** Whether there is nothing to draw. */
 export function isEmpty({ wire, lines, box, ghost }: Overlay): boolean {
   return !wire && !box && !ghost && (lines?.length ?? 0) === 0;
 }
 
-/** Draws it. The surface's unit is a pixel of the drawing. */
+/** Paints it. The unit is a drawing pixel. */
 export function paintOverlay(to: Drawn, overlay: Overlay, direction: Direction, zoom: number, colours: Colours): void {
   if (overlay.lines) paintLines(to, overlay.lines, zoom, colours);
   if (overlay.box) paintBox(to, overlay.box, zoom, colours);

@@ -1,5 +1,5 @@
-//! Two surfaces below the nodes' elements: edges and what has no element on the first, what changes at every move of the
-//! pointer on the second. Each is painted at most once a frame.
+//! Two surfaces below the nodes' elements: the first has edges and nodes without elements, the second changes
+//! with every pointer move. Each is painted at most once per frame.
 
 import type { Scene, SceneEdge, SceneNode } from "../scene";
 import { inSight, touches, type Rect, type Size, type View } from "../view";
@@ -9,39 +9,41 @@ import { outlines, paintGround, paintNodes, type NodeLook } from "./nodes";
 import { isEmpty, paintOverlay, type Overlay } from "./overlay";
 import { Surface, type Drawn } from "./surface";
 
-/** What the painter asks of the stage. */
+/** What the painter needs from the stage. */
 export interface Painted {
   readonly scene: Scene;
   readonly view: View;
   readonly size: Size;
   readonly far: boolean;
-  /** Whether a node has an element of its own. */
+  /** Whether a node has its own element. */
   has(node: SceneNode): boolean;
   look(node: SceneNode): NodeLook;
-  /** Edges that stand out: of what is selected, and what the pointer is at. */
+  /** Highlighted edges: of the selection, and at the pointer. */
   bright(): Iterable<SceneEdge>;
-  /** What is selected. */
+  /** The boxes of the selection. */
   chosen(): Rect[];
-  /** Nodes that somebody drags. */
+  /** The nodes being dragged. */
   readonly moving: ReadonlySet<SceneNode>;
   readonly overlay: Overlay;
-  /** How many nodes are in sight. */
+  /** The number of visible nodes. */
   readonly count: number;
 }
 
-/** With more nodes than this in sight a whole picture takes longer than a frame. */
+/** With more visible nodes than this, a complete repaint takes longer than a frame. */
 const HEAVY = 500;
 
-/** A view that has stood still for so many milliseconds is painted sharp. */
+/** A view is repainted at full resolution after this many milliseconds without a change. */
 const SETTLED = 140;
 
-/** A view that leaves a part of the room empty is painted after so many, even while it changes. */
+/** A view with unpainted parts is repainted after this many milliseconds, even while it changes. */
 const BARE = 250;
 
-/** The room around what is in sight, in pixels: the same for every picture, as another size of it costs a new memory. */
+/**
+ * The painted margin around the visible part, in pixels: constant, because a different size allocates new
+ * memory.
+ */
 const PAD = 192;
 
-/** Paints. */
 export class Painter {
   readonly #of: Painted;
   readonly #root: HTMLElement;
@@ -65,19 +67,21 @@ export class Painter {
     return this.#colours;
   }
 
-  /** Reads the colours anew. */
+  /** Reads the colours again. */
   recolour(): void {
     this.#colours = coloursIn(this.#root);
     this.all();
   }
 
-  /** Everything is painted with the next frame. */
+  /** Repaints everything in the next frame. */
   all(): void {
     this.#baseIsOld = true;
     this.top();
   }
 
-  /** Another part is in sight: the pictures that are there are moved as far as they reach, and painted when it rests. */
+  /**
+   * The view has changed: shifts the existing images as far as they reach, and repaints when it is settled.
+   */
   moved(): void {
     const { view, count } = this.#of;
     const zooms = this.#base.zoom !== view.zoom;
@@ -95,7 +99,7 @@ export class Painter {
     this.top();
   }
 
-  /** What a gesture shows is painted with the next frame. */
+  /** Repaints the gesture's feedback in the next frame. */
   top(): void {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
@@ -109,7 +113,7 @@ export class Painter {
     clearTimeout(this.#timer);
   }
 
-  // While somebody drags, the view rests, and a larger picture would cost more with every frame.
+  // During a drag the view does not move, and a larger image would slow every frame.
   get #pad(): number {
     return this.#of.moving.size > 0 ? 0 : PAD;
   }
@@ -156,8 +160,8 @@ export class Painter {
   }
 }
 
-// In pixels of the screen. Below one pixel a browser draws a line without making a shape of it first, in half the time; so
-// edges are that thin for as long as there can be many in sight.
+// In screen pixels. Browsers draw lines below one pixel without tessellation, in half the time: edges are
+// that thin while many may be visible.
 function edgeWidth(zoom: number): number {
   return zoom < 0.16 ? 0.6 : Math.max(0.98, Math.min(1.5, 0.53 + zoom));
 }
@@ -166,7 +170,7 @@ function sharpness(): number {
   return Math.min(2, devicePixelRatio);
 }
 
-/** A rectangle between two corners, whichever way it was drawn. */
+/** A rectangle between two corners, in any order. */
 export function between(x1: number, y1: number, x2: number, y2: number): Rect {
   return { x: Math.min(x1, x2), y: Math.min(y1, y2), width: Math.abs(x2 - x1), height: Math.abs(y2 - y1) };
 }

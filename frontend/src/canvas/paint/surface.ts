@@ -1,23 +1,23 @@
-//! A surface that shows a picture of the part in sight and some room around it, so that the picture can be moved along
-//! with the view for a while instead of being drawn anew.
+//! A canvas with an image of the visible part and a margin. The image can be shifted with the view for a
+//! while instead of being repainted.
 
 import type { Size, View } from "../view";
 
-/** What draws a picture. */
+/** The rendering context. */
 export type Drawn = CanvasRenderingContext2D;
 
-/** How a picture is drawn. */
+/** The geometry of an image. */
 export interface Frame {
   readonly view: View;
-  /** Of what is in sight. */
+  /** The size of the visible part. */
   readonly size: Size;
-  /** The room around it, in pixels of the screen. */
+  /** The margin around it, in screen pixels. */
   readonly pad: number;
-  /** How many pixels of the picture one of the screen has. */
+  /** Image pixels per screen pixel. */
   readonly sharp: number;
 }
 
-/** A canvas element and the view that its picture is of. */
+/** A canvas element, and the view of its image. */
 export class Surface {
   readonly #element: HTMLCanvasElement;
   #view: View | null = null;
@@ -27,12 +27,12 @@ export class Surface {
     this.#element = element;
   }
 
-  /** The scale of the picture; `null` before the first. */
+  /** The scale of the image; `null` before the first. */
   get zoom(): number | null {
     return this.#view?.zoom ?? null;
   }
 
-  /** Shows what `draw` draws, whose unit is a pixel of the drawing. */
+  /** Shows what `draw` paints. The unit is a drawing pixel. */
   show(frame: Frame, draw: (to: Drawn) => void): void {
     const { view, pad, sharp } = frame;
     const to = this.#element.getContext("2d");
@@ -48,18 +48,18 @@ export class Surface {
     this.#element.style.transform = "";
   }
 
-  /** Shows nothing. A picture that is empty would be copied with every frame of the page all the same. */
+  /** Hides the canvas. An empty image would still be composited with every frame. */
   hide(): void {
     this.#element.hidden = true;
   }
 
-  /** Whether the picture has everything that a view of the same scale shows. */
+  /** Whether the image contains everything that a view of the same scale shows. */
   reaches(view: View): boolean {
     if (this.#view?.zoom !== view.zoom) return false;
     return Math.abs(view.x - this.#view.x) <= this.#pad && Math.abs(view.y - this.#view.y) <= this.#pad;
   }
 
-  /** Whether the picture, moved and scaled to a view, leaves no part of what is in sight empty. */
+  /** Whether the image, shifted and scaled to a view, covers the whole visible part. */
   fills(view: View, { width, height }: Size): boolean {
     if (!this.#view) return false;
     const scale = view.zoom / this.#view.zoom;
@@ -67,7 +67,7 @@ export class Surface {
     return left <= 0 && top <= 0 && left + (width + 2 * this.#pad) * scale >= width && top + (height + 2 * this.#pad) * scale >= height;
   }
 
-  /** Moves and scales the picture that is there to where a view has it. */
+  /** Shifts and scales the existing image to a view. */
   shift(view: View): void {
     if (!this.#view) return;
     const scale = view.zoom / this.#view.zoom;

@@ -1,6 +1,6 @@
-//! Text that fits: SVG has no ellipsis of its own.
+//! Text truncation: SVG has no ellipsis.
 
-/** The text cut to about `width` pixels at a font size; wide characters (Chinese) count double. */
+/** The text truncated to about `width` pixels at a font size; wide characters (Chinese) count double. */
 export function clip(text: string, width: number, size: number): string {
   const limit = width / size;
   let used = 0;

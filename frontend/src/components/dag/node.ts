@@ -1,4 +1,4 @@
-//! One node as SVG.
+//! Renders one node as SVG.
 
 import { s } from "../../core/dom";
 import { stateIcon } from "../../core/state";
@@ -6,24 +6,23 @@ import { stateWord } from "../../core/texts";
 import type { Placed } from "../../graph/types";
 import { clip } from "./clip";
 
-/** A node of the graph. */
 export interface DagNode {
   id: string;
   label: string;
-  /** A second line: the template, the time, how many workers. */
+  /** A second line: the template, the time, the number of workers. */
   sub?: string | undefined;
-  /** The state's word, as the API has it; without one the node has no sign. */
+  /** The state's name in the API; without it the node has no icon. */
   state?: string | undefined;
-  /** How much of it is done, 0 to 1, for a task of many instances. */
+  /** The fraction that is done, 0 to 1, for a task of many instances. */
   progress?: number | undefined;
 }
 
-/** Every node is as large as this, in pixels. */
+/** The size of every node, in pixels. */
 export const NODE = { width: 188, height: 50 };
 
 const SIGN = 16;
 
-/** Draws a node where the layout has put it. */
+/** Renders a node at its layout position. */
 export function drawNode(node: DagNode, at: Placed): SVGGElement {
   const group = s("g", { class: "dag-node", "data-id": node.id, role: "button", tabindex: -1, transform: `translate(${at.x} ${at.y})` });
   group.append(s("rect", { class: "dag-box", width: at.width, height: at.height, rx: 8 }));
@@ -31,12 +30,12 @@ export function drawNode(node: DagNode, at: Placed): SVGGElement {
   return group;
 }
 
-/** Brings a drawn node up to date, replacing only what is inside its box. */
+/** Updates a rendered node, replacing only the content of its box. */
 export function fillNode(group: SVGGElement, node: DagNode): void {
   const left = node.state ? 36 : 14;
   const room = NODE.width - left - 12;
   const label = s("text", { class: "dag-label", x: left, y: node.sub ? 21 : 30 }, clip(node.label, room, 13));
-  // The title is also the node's name for those who do not see it: it says what is cut off in the picture.
+  // The title is also the accessible name: it contains what is truncated in the image.
   const word = node.state ? stateWord(node.state) : "";
   const parts: SVGElement[] = [s("title", {}, [node.label, word, node.sub].filter(Boolean).join(", ")), label];
   if (node.sub) parts.push(s("text", { class: "dag-sub", x: left, y: 38 }, clip(node.sub, room, 11.5)));
@@ -46,7 +45,7 @@ export function fillNode(group: SVGGElement, node: DagNode): void {
   if (node.state) group.dataset["state"] = node.state;
 }
 
-// The outer group places, the inner one may turn.
+// The outer group positions, the inner one may rotate.
 function sign(state: string): SVGElement {
   const use = s("use", { href: `#i-${stateIcon(state)}`, width: SIGN, height: SIGN });
   const place = `translate(12 ${(NODE.height - SIGN) / 2})`;

@@ -1,6 +1,6 @@
-//! What part of a drawing is in sight: moved by dragging, scaled by buttons, keys and Ctrl with the wheel.
+//! The visible part of a drawing: panned by dragging, zoomed by buttons, keys and Ctrl with the wheel.
 
-/** A place and a scale: a point p of the drawing is shown at p * scale + (x, y). */
+/** A translation and a scale: a point p of the drawing is shown at p * scale + (x, y). */
 export interface View {
   x: number;
   y: number;
@@ -11,7 +11,7 @@ export interface View {
 export const SCALES = { least: 0.03, most: 2 };
 const STEP = 1.25;
 
-/** The view that shows a whole drawing in a box, never larger than life and never smaller than `least`. */
+/** The view that shows a whole drawing in a box, at scales from `least` to 1. */
 export function fitted(drawing: { width: number; height: number }, box: { width: number; height: number }, least: number = SCALES.least): View {
   const margin = 24;
   const across = (box.width - 2 * margin) / Math.max(1, drawing.width);
@@ -21,14 +21,14 @@ export function fitted(drawing: { width: number; height: number }, box: { width:
   return { scale, x: place(box.width, drawing.width), y: place(box.height, drawing.height) };
 }
 
-/** The view scaled by a factor about a point of the box. */
+/** The view zoomed by a factor around a point of the box. */
 export function zoomed(view: View, factor: number, at: { x: number; y: number }): View {
   const scale = Math.min(SCALES.most, Math.max(SCALES.least, view.scale * factor));
   const by = scale / view.scale;
   return { scale, x: at.x - (at.x - view.x) * by, y: at.y - (at.y - view.y) * by };
 }
 
-/** Calls `change` with a new view for what a person does in the box. */
+/** Calls `change` with a new view for user input in the box. */
 export function watchView(box: Element, view: () => View, change: (view: View) => void): void {
   let from: { x: number; y: number; view: View } | undefined;
   box.addEventListener("pointerdown", (event) => {
@@ -38,7 +38,7 @@ export function watchView(box: Element, view: () => View, change: (view: View) =
   box.addEventListener("pointermove", (event) => {
     if (!from || !(event instanceof PointerEvent)) return;
     const [x, y] = [event.clientX - from.x, event.clientY - from.y];
-    // A click may tremble a little.
+    // The movement tolerance of a click.
     if (!box.hasPointerCapture(event.pointerId) && Math.hypot(x, y) < 4) return;
     box.setPointerCapture(event.pointerId);
     change({ ...from.view, x: from.view.x + x, y: from.view.y + y });
@@ -55,7 +55,7 @@ export function watchView(box: Element, view: () => View, change: (view: View) =
   }, { passive: false });
 }
 
-/** The factor of a key: `+` and `-`. */
+/** The zoom factor of the keys `+` and `-`. */
 export function factorOf(key: string): number | undefined {
   if (key === "+" || key === "=") return STEP;
   return key === "-" ? 1 / STEP : undefined;

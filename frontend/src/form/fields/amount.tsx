@@ -1,4 +1,4 @@
-//! An amount of cores, memory or time, with what there is of it.
+//! An amount of CPU, memory or time, with the available maximum.
 
 import { useId } from "react";
 import { t } from "../../core/texts";
@@ -17,11 +17,11 @@ interface AmountParts {
   readonly title: string;
   readonly help?: string;
   readonly placeholder?: string;
-  /** Why the amount cannot be had, although it is one; null when it can. */
+  /** Why a well-formed amount is too large; null if it is not. */
   readonly tooMuch?: string | null;
 }
 
-/** The field. What is no amount is said while it is written, and kept. */
+/** The field. A malformed amount is reported while typing, and kept. */
 export function AmountField({ path, measure, title, help, placeholder = "", tooMuch = null }: AmountParts) {
   const id = useId();
   const bound = useBound(path, title);
@@ -38,7 +38,7 @@ export function AmountField({ path, measure, title, help, placeholder = "", tooM
   );
 }
 
-// `2` is a number in the document, as people write it there; `500m` is text.
+// `2` is a number in the document, as usual; `500m` is text.
 function readAmount(text: string): Json | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;

@@ -1,4 +1,4 @@
-//! Some of a few words, each a box to tick.
+//! A choice of several words, as checkboxes.
 
 import { useId } from "react";
 import type { Json } from "../../graph/document";
@@ -10,12 +10,12 @@ interface ChecksParts {
   readonly path: Path;
   readonly title: string;
   readonly options: readonly string[];
-  /** What counts when nothing is written. */
+  /** The default. */
   readonly usual: readonly string[];
   readonly wordOf: (option: string) => string;
 }
 
-/** The boxes. What equals the default is not written. */
+/** The checkboxes. A value equal to the default is not written. */
 export function ChecksField({ path, title, options, usual, wordOf }: ChecksParts) {
   const id = useId();
   const bound = useBound(path, title, usual);

@@ -1,4 +1,4 @@
-//! One of several values, and yes or no.
+//! A choice of one value, and booleans.
 
 import { useEffect, useRef } from "react";
 import { t } from "../../core/texts";
@@ -9,14 +9,14 @@ import type { ControlParts } from "./control";
 
 interface ChoiceParts extends ControlParts {
   readonly options: readonly Json[];
-  /** What people read for an option; the option itself when absent. */
+  /** The label of an option; by default the option itself. */
   readonly wordOf?: (option: Json) => string;
 }
 
-/** A list to choose from; its first entry is the default, or nothing. */
+/** A select, whose first entry is the default, or nothing. */
 export function ChoiceField({ bound, ties, title, labelled, usual, options, wordOf = shown }: ChoiceParts) {
   const { value } = bound;
-  // A value that is no option is shown all the same: it is what the document says.
+  // A value outside of the options is shown, too: the document has it.
   const all = value === undefined || value === null || options.some((option) => same(option, value)) ? options : [...options, value];
   const index = all.findIndex((option) => same(option, value));
   const none = bound.mixed ? t("form.mixed") : usual === undefined || usual === null ? t("form.nothing-chosen") : t("form.default-is", { value: wordOf(usual) });
@@ -33,7 +33,7 @@ export function ChoiceField({ bound, ties, title, labelled, usual, options, word
   );
 }
 
-/** A box to tick when it is known what nothing written means, else a list of yes and no. */
+/** A checkbox if the default is known, else a select of yes and no. */
 export function BooleanField(parts: ControlParts) {
   const { bound, ties, title, labelled, usual } = parts;
   const box = useRef<HTMLInputElement>(null);

@@ -1,4 +1,4 @@
-//! A large editor for a program. Its module comes with CodeMirror, when somebody opens it.
+//! A large code editor. Its module, with CodeMirror, is loaded on demand.
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, indentUnit } from "@codemirror/language";
@@ -9,7 +9,7 @@ import { h } from "../../core/dom";
 import { t } from "../../core/texts";
 import { theme } from "../../components/code-theme";
 
-/** What is edited. `change` is called as the text changes, `close` once, at the end. */
+/** The text, and its callbacks: `change` on every change, `close` once, at the end. */
 export interface CodeParts {
   readonly title: string;
   readonly text: string;

@@ -1,11 +1,11 @@
-//! A program in the form: plain text here, an editor of its own in a large window.
+//! A program in the form: plain text here, a code editor in a large dialog.
 
 import { t } from "../../core/texts";
 import { readText, shown, useDraft } from "../draft";
 import { Icon } from "../../editor/icon";
 import type { ControlParts } from "./control";
 
-/** The lines, and a button that opens them large. */
+/** The lines, and a button that opens the dialog. */
 export function CodeField({ bound, ties, title, labelled, placeholder }: ControlParts) {
   const draft = useDraft(bound, readText, shown);
   const lines = draft.text.split("\n").length;

@@ -1,4 +1,4 @@
-//! The control of each kind of value, without label.
+//! The control of each kind of value, without a label.
 
 import { t } from "../../core/texts";
 import type { Json } from "../../graph/document";
@@ -18,13 +18,12 @@ import { isFilled, UsualValue } from "./usual";
 import { VariantsField } from "./variants";
 import { YamlField } from "./yaml";
 
-/** What a control is made of. */
 export interface ControlParts {
   readonly path: Path;
   readonly kind: Kind;
   readonly bound: Bound;
   readonly ties: Ties;
-  /** What it is called; inside of a list there is no other label. */
+  /** Its name; inside of a list there is no other label. */
   readonly title: string;
   readonly labelled?: boolean;
   readonly usual?: Json | undefined;
@@ -32,7 +31,6 @@ export interface ControlParts {
   readonly plain?: boolean;
 }
 
-/** The control of a kind. */
 export function Control(parts: ControlParts) {
   const { kind, bound } = parts;
   if (bound.mixed && ["list", "map", "object", "variants", "code", "yaml"].includes(kind.type)) return <p className="muted small">{t("form.mixed")}</p>;

@@ -1,4 +1,4 @@
-//! One element of a list, or one value of a mapping: a control with a name, without a visible label.
+//! One item of a list, or one value of a mapping: a control with an accessible name, without a visible label.
 
 import type { ClipboardEvent, KeyboardEvent } from "react";
 import type { Json } from "../../graph/document";
@@ -24,7 +24,7 @@ interface ElementParts {
   readonly onPaste?: (event: ClipboardEvent) => void;
 }
 
-/** Whether an element is one line of text. */
+/** Whether an item is one line of text. */
 export function isLine(kind: Kind): boolean {
   return ["text", "scalar", "number", "file"].includes(kind.type);
 }
@@ -34,7 +34,7 @@ const READ: Partial<Record<Kind["type"], (text: string) => Json>> = {
   number: (text) => readNumber(text) ?? "",
 };
 
-/** The element. Empty text stays an element: it is taken away by its button. */
+/** The item. Empty text stays an item: only its button removes it. */
 export function Element(parts: ElementParts) {
   const { id, path, title, plain } = parts;
   const { problems } = useForm();

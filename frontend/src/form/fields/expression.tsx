@@ -1,4 +1,4 @@
-//! An expression where something else than text is expected.
+//! An expression in place of a value that is not text.
 
 import type { Path } from "../../graph/edit";
 import type { Bound } from "../context";
@@ -7,7 +7,7 @@ import { isExpression } from "../schema/fits";
 import type { Ties } from "./frame";
 import { TextField } from "./text";
 
-/** The field; it starts empty when the value is none yet. */
+/** The field; it starts empty if the value is not an expression yet. */
 export function ExpressionField({ path, bound, ties }: { path: Path; bound: Bound; ties: Ties }) {
   const draft = useDraft(bound, readText, (value) => (isExpression(value) ? shown(value) : ""));
   return (

@@ -1,4 +1,4 @@
-//! A field of any kind: its frame, its control or an expression instead of it, and the way back to the default.
+//! A field of any kind: its frame, its control or an expression instead, and the reset to the default.
 
 import { useId, useState } from "react";
 import { t } from "../../core/texts";
@@ -14,34 +14,33 @@ import { Control } from "./control";
 import { ExpressionField } from "./expression";
 import { Frame } from "./frame";
 
-/** What a field is made of. */
 export interface FieldParts {
   readonly path: Path;
   readonly kind: Kind;
   readonly title: string;
   readonly help?: string;
   readonly required?: boolean;
-  /** What counts when nothing is written. */
+  /** The default. */
   readonly usual?: Json | undefined;
   readonly placeholder?: string;
-  /** No expression may stand here. */
+  /** Expressions are not allowed. */
   readonly plain?: boolean;
-  /** Expressions may stand in its elements, and not in place of all of them. */
+  /** Expressions are allowed in its items, but not in place of the whole list. */
   readonly inElements?: boolean;
-  /** What it finds wrong beside what its kind does. */
+  /** Its own error, in addition to the kind's. */
   readonly wrong?: string | null;
 }
 
-/** Kinds whose control is text, in which an expression can be written anyway. */
+/** Kinds with a text control, which accepts expressions anyway. */
 const TEXTUAL: readonly Kind["type"][] = ["text", "scalar", "number", "priority", "file", "code", "yaml"];
 /** Kinds with more than one control. */
 const COMPOSITE: readonly Kind["type"][] = ["list", "map", "object", "variants"];
 
-/** The field. A value that its kind cannot show is edited as YAML, so that nothing is out of reach. */
+/** The field. A value that its kind cannot show is edited as YAML, so that every value is editable. */
 export function Field(parts: FieldParts) {
   const { path, title, help, required, usual, plain = false, inElements = false } = parts;
   const id = useId();
-  // A list is written while it is changed, even when it happens to equal its default.
+  // A list is written on any change, even if it equals its default.
   const bound = useBound(path, title, COMPOSITE.includes(parts.kind.type) ? undefined : usual);
   const [byExpression, setByExpression] = useState(false);
   const expression = !plain && !inElements && (byExpression || (isExpression(bound.value) && !TEXTUAL.includes(parts.kind.type)));
@@ -66,7 +65,7 @@ export function Field(parts: FieldParts) {
   );
 }
 
-// An empty field shows what counts: its default, else an example.
+// The placeholder of an empty field: its default, else an example.
 function hint({ usual, placeholder = "" }: FieldParts): string {
   const text = shown(usual);
   return text === "" || text === "[]" || text === "{}" ? placeholder : text;

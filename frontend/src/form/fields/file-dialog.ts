@@ -1,4 +1,4 @@
-//! Choosing a file: of the pipeline's folder, of the project's shared one, or of a volume.
+//! A file chooser: of the pipeline's folder, of the project's shared folder, or of a volume.
 
 import { openDialog } from "../../core/dialog";
 import { h, icon } from "../../core/dom";
@@ -8,7 +8,7 @@ import { bytesShown } from "../quantity";
 import type { VolumeUse } from "../task/uses";
 import { placesOf, type FilePlace, type PlaceEntry } from "./file-places";
 
-/** Opens the list; resolves to what is written for the file, or null when nothing was chosen. */
+/** Opens the list; resolves to the path to write, or null if cancelled. */
 export function chooseFile(knowledge: Knowledge, uses: readonly VolumeUse[], title: string): Promise<string | null> {
   return new Promise((resolve) => {
     const chooser = new Chooser();
@@ -45,7 +45,7 @@ class Chooser {
     return this.#open(places[0], "");
   }
 
-  /** What goes wrong is said in the dialog. */
+  /** Errors are shown in the dialog. */
   async trying(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -62,7 +62,7 @@ class Chooser {
     this.#list.replaceChildren();
     this.#said.textContent = t("form.loading");
     const entries = await place.list(folder);
-    // Somebody has gone on to another folder.
+    // The user has moved to another folder.
     if (this.#place !== place || this.#folder !== folder) return;
     this.#entries = entries;
     this.#paint();

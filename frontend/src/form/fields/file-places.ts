@@ -1,28 +1,28 @@
-//! Where a file can be chosen from: the pipeline's own folder, the project's shared one, and the volumes that a path leads
-//! into. What is chosen is written as the task's program will find it.
+//! The sources of files: the pipeline's own folder, the project's shared folder, and the volumes with a mount
+//! path. The chosen path is written as the task's program will see it.
 
 import { request } from "../../api/client";
 import { t } from "../../core/texts";
 import type { Knowledge } from "../knowledge";
 import type { VolumeUse } from "../task/uses";
 
-/** A file or a folder of a place. */
+/** A file or folder of a source. */
 export interface PlaceEntry {
-  /** Below the place. */
+  /** Relative to the source. */
   readonly path: string;
   readonly folder: boolean;
   readonly bytes: number;
 }
 
-/** A place. */
+/** A source of files. */
 export interface FilePlace {
   readonly id: string;
   readonly title: string;
-  /** What is said when nothing lies there. */
+  /** The message for an empty source. */
   readonly empty: string;
-  /** What lies in a folder of it; of a place without folders, everything. */
+  /** The content of a folder; for a source without folders, everything. */
   readonly list: (folder: string) => Promise<PlaceEntry[]>;
-  /** How a task names a file of it. */
+  /** The path of a file as a task names it. */
   readonly written: (path: string) => string;
 }
 
@@ -33,7 +33,10 @@ interface Volume {
   readonly browsable: boolean;
 }
 
-/** All places; the pipeline's own folder is the first. `uses`: the volumes of the task, with where they appear. */
+/**
+ * All sources, starting with the pipeline's own folder. `uses` are the task's volumes, with their mount
+ * paths.
+ */
 export async function placesOf({ project, code }: Knowledge, uses: readonly VolumeUse[]): Promise<FilePlace[]> {
   const { data } = await request("GET", `/projects/${project}/volumes?limit=200`);
   const volumes = data.items.flatMap((volume): FilePlace[] => {
@@ -43,7 +46,7 @@ export async function placesOf({ project, code }: Knowledge, uses: readonly Volu
   return [codePlace(project, code), ...volumes];
 }
 
-/** How a path into a volume begins; null when no path leads there: its folder is in a variable only. */
+/** The path prefix of a volume; null if it has none, and its folder is only in a variable. */
 export function rootOf({ name, place, built_in: builtIn }: Volume, uses: readonly VolumeUse[]): string | null {
   const mount = uses.find((use) => use.name === name)?.mount ?? "";
   if (mount !== "") return mount.replace(/\/+$/, "");

@@ -1,4 +1,4 @@
-//! The path of a file, written or chosen from what there is.
+//! The path of a file, typed or chosen.
 
 import { t } from "../../core/texts";
 import { useForm } from "../context";

@@ -1,4 +1,4 @@
-//! What stands around a field: its label, what it means, and what is wrong with it.
+//! The frame of a field: its label, help and errors.
 
 import type { ReactNode } from "react";
 import type { Problem } from "../../api/problem";
@@ -7,7 +7,7 @@ import { useForm } from "../context";
 import { problemsAt } from "../by-place";
 import { Prose } from "./prose";
 
-/** What a control needs to be tied to its label and to its mistakes. */
+/** What ties a control to its label and errors. */
 export interface Ties {
   readonly id: string;
   readonly describedBy: string | undefined;
@@ -20,17 +20,17 @@ interface FrameParts {
   readonly title: string;
   readonly help?: string | undefined;
   readonly required?: boolean | undefined;
-  /** What the field itself finds wrong, before the server does. */
+  /** The field's own error, before the server's. */
   readonly wrong?: string | null | undefined;
-  /** Whether problems of what lies in it are told here. */
+  /** Whether problems below it are shown here. */
   readonly deep?: boolean;
-  /** Whether the label belongs to a group of controls. */
+  /** Whether the label is for a group of controls. */
   readonly group?: boolean;
   readonly actions?: ReactNode;
   readonly children: (ties: Ties) => ReactNode;
 }
 
-/** A field. Its element carries the pointer, by which a problem finds it. */
+/** A field. Its element has the JSON pointer, by which problems link to it. */
 export function Frame({ id, pointer, title, help, required, wrong, deep = true, group = false, actions, children }: FrameParts) {
   const { problems } = useForm();
   const found = wrong ? [] : problemsAt(problems, pointer, deep);
@@ -50,7 +50,7 @@ export function Frame({ id, pointer, title, help, required, wrong, deep = true, 
   );
 }
 
-/** The mistakes of a field, each as a sentence. */
+/** The errors of a field, each as a sentence. */
 export function Wrong({ id, own, problems }: { id: string; own: string | null; problems: readonly Problem[] }) {
   if (!own && problems.length === 0) return null;
   return (

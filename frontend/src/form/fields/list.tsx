@@ -1,4 +1,5 @@
-//! A list: its elements below each other. Enter adds one, Backspace in an empty one takes it away, Alt with an arrow moves.
+//! A list, one item per row. Enter adds one, Backspace in an empty one removes it, Alt with an arrow moves
+//! it.
 
 import { useId, useLayoutEffect, useRef, type ClipboardEvent, type KeyboardEvent } from "react";
 import { t } from "../../core/texts";
@@ -13,13 +14,12 @@ interface ListParts extends ControlParts {
   readonly item: Kind;
 }
 
-/** What an element is when it is added. */
+/** The value of a new item. */
 export function emptyOf(kind: Kind): Json {
   if (kind.type === "variants" && kind.variants[0]) return emptyOf(kind.variants[0].kind);
   return kind.type === "object" || kind.type === "map" ? {} : kind.type === "list" ? [] : kind.type === "boolean" ? false : "";
 }
 
-/** The list. */
 export function ListField({ path, bound, ties, title, item, usual, placeholder, plain }: ListParts) {
   const base = useId();
   const wanted = useRef<number | null>(null);
@@ -48,7 +48,7 @@ export function ListField({ path, bound, ties, title, item, usual, placeholder, 
     else return;
     event.preventDefault();
   };
-  // Lines that are pasted become elements.
+  // Pasted lines become items.
   const paste = (event: ClipboardEvent, index: number) => {
     const lines = event.clipboardData.getData("text/plain").split(/\r?\n/).filter((line) => line !== "");
     if (lines.length < 2 || items[index] !== "") return;

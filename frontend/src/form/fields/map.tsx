@@ -1,4 +1,4 @@
-//! A mapping with names of one's own: a row for each. A name counts when its field is left, so that it can be written in peace.
+//! A mapping with custom keys, one per row. A key is applied on blur, so that it can be typed undisturbed.
 
 import { useId, useState } from "react";
 import { focused } from "../../core/dom";
@@ -16,7 +16,6 @@ interface MapParts extends Omit<ControlParts, "kind"> {
   readonly kind: Kind;
 }
 
-/** The mapping. */
 export function MapField({ path, bound, ties, title, kind, usual, placeholder, plain }: MapParts) {
   const base = useId();
   const [adding, setAdding] = useState(false);

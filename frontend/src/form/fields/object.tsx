@@ -1,4 +1,4 @@
-//! A nested object: its members, set in a little.
+//! A nested object: its members, slightly indented.
 
 import { Field } from "./field";
 import type { ControlParts } from "./control";
@@ -8,7 +8,6 @@ interface ObjectParts extends ControlParts {
   readonly fields: readonly Member[];
 }
 
-/** The members of an object, each a field of its own. */
 export function ObjectField({ path, fields, plain }: ObjectParts) {
   return (
     <div className="form-nested">

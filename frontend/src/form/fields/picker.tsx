@@ -1,4 +1,4 @@
-//! A field that adds one of many names: written in part, chosen from what fits.
+//! A field that adds one of many names, filtered by typing.
 
 import { useState, type KeyboardEvent } from "react";
 import { SuggestionList } from "./suggestion-list";
@@ -10,15 +10,15 @@ interface PickerParts {
   readonly label?: string;
   readonly describedBy?: string | undefined;
   readonly invalid?: boolean;
-  /** Whether a name that is no option can be added. */
+  /** Whether any other name can be added, too. */
   readonly free?: boolean;
   readonly pick: (name: string) => void;
 }
 
-/** More would not be read. */
+/** The maximum number of shown options. */
 const MOST = 50;
 
-/** The field. It is empty again when a name was chosen. */
+/** The field, which is cleared once a name was chosen. */
 export function Picker({ id, options, placeholder, label, describedBy, invalid = false, free = false, pick }: PickerParts) {
   const [text, setText] = useState("");
   const [open, setOpen] = useState(false);

@@ -1,6 +1,6 @@
-//! A sentence in which words between backticks are code.
+//! A message in which words between backticks are code.
 
-/** The sentence; line ends are spaces. */
+/** The message; line breaks are spaces. */
 export function Prose({ text }: { text: string }) {
   return text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index} className="mono">{part}</code> : part));
 }

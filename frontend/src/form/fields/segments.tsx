@@ -1,4 +1,4 @@
-//! A few words of which one is chosen.
+//! A segmented control: one of a few options.
 
 interface SegmentsParts {
   readonly label: string;
@@ -8,7 +8,7 @@ interface SegmentsParts {
   readonly choose: (index: number) => void;
 }
 
-/** Buttons, of which one is pressed. */
+/** A group of buttons, one of which is pressed. */
 export function Segments({ label, options, chosen, disabled = false, choose }: SegmentsParts) {
   return (
     <div className="segments small" role="group" aria-label={label}>

@@ -1,4 +1,4 @@
-//! Completion of a text field: what can be named where the caret is, and the keys that choose it.
+//! Completion of a text field: the suggestions at the caret, and the keys that select one.
 
 import { useLayoutEffect, useRef, useState, type KeyboardEvent, type RefObject } from "react";
 import type { Path } from "../../graph/edit";
@@ -9,9 +9,9 @@ type Field = HTMLInputElement | HTMLTextAreaElement;
 
 interface Parts {
   readonly text: string;
-  /** Where the text lies; absent where nothing can be named. */
+  /** The path of the text; absent if expressions are not allowed. */
   readonly path: Path | undefined;
-  /** What the whole text may be. */
+  /** Possible values of the whole text. */
   readonly names: readonly string[] | undefined;
   readonly change: (text: string) => void;
 }
@@ -22,7 +22,7 @@ export function useSuggestions(field: RefObject<Field | null>, { text, path, nam
   const [found, setFound] = useState<Suggestions | null>(null);
   const [chosen, setChosen] = useState(0);
   const caret = useRef<number | null>(null);
-  // After the text was put in, the caret goes behind it.
+  // After an insertion, the caret moves behind it.
   useLayoutEffect(() => {
     if (caret.current === null) return;
     field.current?.setSelectionRange(caret.current, caret.current);

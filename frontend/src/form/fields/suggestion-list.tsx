@@ -1,4 +1,4 @@
-//! The list that opens under a field.
+//! The dropdown of suggestions under a field.
 
 import { useEffect, useLayoutEffect, useRef } from "react";
 import { t } from "../../core/texts";
@@ -11,11 +11,11 @@ interface ListParts {
   readonly accept: (suggestion: Suggestion) => void;
 }
 
-/** The options; nothing when there are none. The focus stays in the field. */
+/** The options; nothing if there are none. The focus stays in the field. */
 export function SuggestionList({ id, options, chosen, accept }: ListParts) {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => { list.current?.children[chosen]?.scrollIntoView({ block: "nearest" }); }, [chosen, options]);
-  // It opens upwards where there is no room below.
+  // It opens upwards if there is no space below.
   useLayoutEffect(() => {
     const box = list.current?.getBoundingClientRect();
     if (list.current && box) list.current.dataset["above"] = String(box.bottom > window.innerHeight && box.top > box.height + 60);

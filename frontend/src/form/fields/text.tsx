@@ -1,4 +1,4 @@
-//! A line or some lines of text that may hold expressions, with completion inside of them.
+//! Text of one or more lines with expressions, and their completion.
 
 import { useRef } from "react";
 import type { Path } from "../../graph/edit";
@@ -6,7 +6,7 @@ import { isExpression } from "../schema/fits";
 import { useSuggestions } from "./suggest";
 import { SuggestionList } from "./suggestion-list";
 
-/** What a text field is made of. Either its label has `id` as target, or `label` names it. */
+/** Props of a text field. It is labelled either by a label for `id`, or by `label`. */
 export interface TextParts {
   readonly id: string;
   readonly text: string;
@@ -22,15 +22,17 @@ export interface TextParts {
   readonly inputMode?: "numeric" | "decimal" | undefined;
   /** The whole text is an expression, without braces around it. */
   readonly bare?: boolean;
-  /** Where the text lies, which decides what expressions can name; absent where expressions mean nothing. */
+  /**
+   * The path of the text, which determines the names in expressions; absent if expressions are not allowed.
+   */
   readonly path?: Path | undefined;
-  /** What the whole text may be; it may be something else, too. */
+  /** Suggested values of the whole text; others are allowed. */
   readonly names?: readonly string[] | undefined;
   readonly onKeyDown?: (event: React.KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
   readonly onPaste?: (event: React.ClipboardEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
 }
 
-/** The field. It is a text area when it is long, or when its text has several lines. */
+/** The field. It is a text area if it is long, or if its text has several lines. */
 export function TextField(parts: TextParts) {
   const { id, text, long = false, bare = false, path } = parts;
   const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);

@@ -1,4 +1,4 @@
-//! The default of a list or mapping: shown, until somebody wants another.
+//! The default of a list or mapping: shown until the user overrides it.
 
 import { t } from "../../core/texts";
 import type { Json } from "../../graph/document";
@@ -6,12 +6,12 @@ import type { Bound } from "../context";
 import { shown } from "../draft";
 import type { Ties } from "./frame";
 
-/** Whether a default says something: an empty list does not. */
+/** Whether a default has content: an empty list has none. */
 export function isFilled(usual: Json | undefined): usual is Json {
   return usual !== undefined && usual !== null && (typeof usual !== "object" || Object.keys(usual).length > 0);
 }
 
-/** The default, and a button that makes it one's own. */
+/** The default, and a button that copies it into the document. */
 export function UsualValue({ bound, ties, title, usual }: { bound: Bound; ties: Ties; title: string; usual: Json }) {
   const parts = Array.isArray(usual) ? usual.map((one: Json) => shown(one)) : [shown(usual)];
   const own = () => {

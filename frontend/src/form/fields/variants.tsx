@@ -1,4 +1,4 @@
-//! A value that may be written in one of several ways.
+//! A value with several notations.
 
 import { useState } from "react";
 import { t } from "../../core/texts";
@@ -21,7 +21,10 @@ interface VariantsParts extends ControlParts {
   readonly variants: readonly Variant[];
 }
 
-/** The ways to choose from, and the control of the chosen one. Another way begins empty; undo brings the former back. */
+/**
+ * The choice of notations, and the control of the chosen one. A new notation starts empty; undo restores the
+ * former.
+ */
 export function VariantsField(parts: VariantsParts) {
   const { variants, bound, title } = parts;
   const [wanted, setWanted] = useState<Variant | null>(null);

@@ -1,4 +1,5 @@
-//! Any value, as YAML. What is no YAML stays in the field with the reason, and the document keeps the last that was.
+//! Any value, as YAML. Invalid YAML stays in the field with the reason, and the document keeps the last valid
+//! value.
 
 import { useEffect, useId, useState } from "react";
 import { t } from "../../core/texts";
@@ -8,14 +9,14 @@ import type { ControlParts } from "./control";
 
 type Yaml = typeof import("yaml");
 
-/** The value as text; the YAML library comes with the first field that needs it. */
+/** The value as text; the YAML library is loaded with the first such field. */
 export function YamlField({ bound, ties, title, labelled, placeholder }: ControlParts) {
   const id = useId();
   const [yaml, setYaml] = useState<Yaml | null>(null);
   const [draft, setDraft] = useState<string | null>(null);
   useEffect(() => { void import("yaml").then(setYaml); }, []);
   const read = draft === null || !yaml ? null : parse(yaml, draft);
-  // A broken text is kept; a good one only as long as it still means what the document holds.
+  // An invalid text is kept; a valid one only as long as it still means the document's value.
   const text = draft !== null && read && (!read.fine || same(read.value, bound.value)) ? draft : write(yaml, bound.value);
   const wrong = read && !read.fine && text === draft ? read.reason : null;
   return (

@@ -1,4 +1,4 @@
-//! A parameter's name. It counts when the field is left or Enter is pressed.
+//! A parameter's name. It is applied on blur or Enter.
 
 import { useId, useState } from "react";
 import { t } from "../../core/texts";
@@ -12,7 +12,6 @@ interface NameParts {
   readonly rename: (name: string) => void;
 }
 
-/** The field. */
 export function ParameterName({ name, taken, readOnly, rename }: NameParts) {
   const id = useId();
   const [draft, setDraft] = useState<string | null>(null);

@@ -1,4 +1,4 @@
-//! What a run can be started with: names, types, defaults and bounds.
+//! The parameters of a run: names, types, defaults and bounds.
 
 import { useId, useState } from "react";
 import { t } from "../../core/texts";
@@ -13,7 +13,7 @@ import { isMapping } from "../path";
 import { ParameterName } from "./parameter-name";
 import { defaultKind, elementKind, TYPES } from "./types";
 
-/** A card for each parameter, and a field that adds one. */
+/** A box per parameter, and a field that adds one. */
 export function ParametersField() {
   const { readOnly, store } = useForm();
   const id = useId();

@@ -1,4 +1,4 @@
-//! The form of the pipeline itself: what is shown while no task is selected.
+//! The form of the pipeline itself, shown while no task is selected.
 
 import { useId } from "react";
 import { t } from "../../core/texts";
@@ -15,7 +15,7 @@ import { PlacementPart } from "../task/placement";
 import { ParametersField } from "./parameters";
 import { SchedulePart } from "./schedule";
 
-/** Every field of the pipeline, in parts. */
+/** Every field of the pipeline, in sections. */
 export function PipelineForm() {
   const { document } = useForm();
   const labels = valueAt(document, ["labels"]);
@@ -50,7 +50,7 @@ export function PipelineForm() {
   );
 }
 
-/** The name: of a stored pipeline it stays, since its address and its runs have it. */
+/** The name, which is fixed once the pipeline is stored, since its URL and its runs contain it. */
 function NameField() {
   const id = useId();
   const { knowledge, document } = useForm();

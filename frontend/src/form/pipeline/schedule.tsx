@@ -1,4 +1,4 @@
-//! When a pipeline runs by itself.
+//! The schedule of a pipeline.
 
 import { useState } from "react";
 import { t } from "../../core/texts";
@@ -13,10 +13,9 @@ import { isMapping } from "../path";
 
 const WAYS = ["none", "cron", "every", "after", "file"] as const;
 
-/** What of each way says most. */
+/** The most significant field of each kind. */
 const SUMMARY = [["cron"], ["every"], ["after", "pipeline"], ["file", "path"]];
 
-/** The part. */
 export function SchedulePart() {
   const { document } = useForm();
   const title = t("form.schedule");
@@ -43,7 +42,7 @@ export function SchedulePart() {
   );
 }
 
-/** The end of another pipeline's runs. */
+/** Triggered by the end of another pipeline's runs. */
 function AfterFields() {
   const text = { type: "text", long: false } as const;
   return (
@@ -55,7 +54,7 @@ function AfterFields() {
   );
 }
 
-/** A file that arrives. */
+/** Triggered by the arrival of a file. */
 function FileFields() {
   const text = { type: "text", long: false } as const;
   return (
@@ -67,7 +66,7 @@ function FileFields() {
   );
 }
 
-/** What every schedule may have. */
+/** Fields of every schedule. */
 function Rest() {
   const text = { type: "text", long: false } as const;
   const yes = { type: "boolean" } as const;

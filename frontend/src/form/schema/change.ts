@@ -5,15 +5,15 @@ import { same } from "../path";
 import { carryOver } from "./fits";
 import type { Field } from "./kinds";
 
-/** Arguments by their names. */
+/** Arguments, by name. */
 export interface SchemaChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Another type, other bounds or another default. */
+  /** With another type, other bounds or another default. */
   readonly changed: readonly string[];
-  /** Of what the task gives, what the other version does not take. */
+  /** Arguments of the task that the other version does not accept. */
   readonly refused: readonly string[];
-  /** What the other version must have and the task does not give. */
+  /** Required arguments of the other version that the task does not have. */
   readonly missing: readonly string[];
 }
 

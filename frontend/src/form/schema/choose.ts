@@ -1,15 +1,15 @@
-//! Arguments of which one must be given: `oneOf` and `anyOf` over `required`. Pure.
+//! Alternative arguments: `oneOf` and `anyOf` over `required`. Pure.
 
 import type { JsonObject } from "../../graph/document";
 import type { ParameterSchema } from "./read";
 
-/** Sets of arguments, and whether exactly one of them must be given (`oneOf`) or at least one (`anyOf`). */
+/** Sets of arguments, of which exactly one (`oneOf`) or at least one (`anyOf`) is required. */
 export interface Choice {
   readonly exactly: boolean;
   readonly ways: readonly (readonly string[])[];
 }
 
-/** The choice that a schema asks for among its arguments; null when it asks for none. */
+/** The choice that a schema requires among its arguments; null if there is none. */
 export function choiceOf(schema: ParameterSchema): Choice | null {
   const alternatives = schema.oneOf ?? schema.anyOf;
   const ways = alternatives?.map((one) => one.required ?? []) ?? [];
@@ -17,14 +17,14 @@ export function choiceOf(schema: ParameterSchema): Choice | null {
   return { exactly: schema.oneOf !== undefined, ways };
 }
 
-/** The way that the arguments take: the first that is given, else the first that is begun; -1 when none is. */
+/** The alternative that the arguments use: the first complete one, else the first partial one; -1 if none. */
 export function wayOf(choice: Choice, given: JsonObject): number {
   const isGiven = (name: string) => given[name] !== undefined && given[name] !== null;
   const whole = choice.ways.findIndex((way) => way.every(isGiven));
   return whole >= 0 ? whole : choice.ways.findIndex((way) => way.some(isGiven));
 }
 
-/** The arguments that only other ways have. */
+/** The arguments that only other alternatives have. */
 export function foreign(choice: Choice, way: number): string[] {
   const own = new Set(choice.ways[way] ?? []);
   return [...new Set(choice.ways.flat())].filter((name) => !own.has(name));

@@ -1,15 +1,15 @@
-//! Whether a value can be edited in a field, and which arguments another template can take over. Pure.
+//! Whether a field can edit a value, and which arguments another template accepts. Pure.
 
 import type { Json, JsonObject } from "../../graph/document";
 import { isMapping, same } from "../path";
 import type { Field, Kind, Variant } from "./kinds";
 
-/** Whether a value is an expression, or text with one in it: its type is known when it has been evaluated. */
+/** Whether a value is an expression, or text with one: its type is known only after evaluation. */
 export function isExpression(value: unknown): value is string {
   return typeof value === "string" && value.includes("{{");
 }
 
-/** Whether a field of this kind can show a value and write it back as it is. An absent one fits everywhere. */
+/** Whether a field of this kind can show a value and write it back unchanged. An absent one always fits. */
 export function fits(kind: Kind, value: Json | undefined): boolean {
   if (value === undefined || value === null || isExpression(value)) return true;
   switch (kind.type) {
@@ -46,12 +46,12 @@ function memberFits(fields: readonly Field[], name: string, value: Json): boolea
   return field !== undefined && fits(field.kind, value);
 }
 
-/** The way that a value is written in: the first that it fits; the first of all when there is no value. */
+/** The notation of a value: the first that fits; without a value, the first of all. */
 export function variantOf(variants: readonly Variant[], value: Json | undefined): Variant | undefined {
   return variants.find((variant) => fits(variant.kind, value)) ?? variants[0];
 }
 
-/** What of the arguments a template with these fields can take over, and the names of what it cannot. */
+/** The arguments that a template with these fields accepts, and the names of the others. */
 export function carryOver(given: JsonObject, fields: readonly Field[]): { kept: JsonObject; left: string[] } {
   const entries = Object.entries(given);
   const keeps = ([name, value]: [string, Json]) => memberFits(fields, name, value);

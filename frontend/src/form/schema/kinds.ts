@@ -1,10 +1,10 @@
-//! What a field of a form can be.
+//! The kinds of form fields.
 
 import type { Json } from "../../graph/document";
 
 /** How a value is edited. */
 export type Kind =
-  /** Text; `long` is more than one line. */
+  /** Text; `long` means several lines. */
   | { type: "text"; long: boolean }
   /** The name of a pipeline. */
   | { type: "pipeline" }
@@ -12,9 +12,9 @@ export type Kind =
   | { type: "code" }
   /** A file, by its path. */
   | { type: "file" }
-  /** Text, a number, or true or false, as the elements of a command are. */
+  /** Text, a number, or a boolean, like the items of a command. */
   | { type: "scalar" }
-  /** A whole number from -1000 to 1000, or the name of a priority class. */
+  /** An integer from -1000 to 1000, or the name of a priority class. */
   | { type: "priority" }
   | { type: "number"; integer: boolean; minimum?: number; maximum?: number }
   | { type: "boolean" }
@@ -22,12 +22,12 @@ export type Kind =
   | { type: "list"; item: Kind; placeholder: string }
   | { type: "map"; value: Kind }
   | { type: "object"; fields: readonly Field[] }
-  /** One of several ways to write it. */
+  /** One of several notations. */
   | { type: "variants"; variants: readonly Variant[] }
-  /** Whatever has no better field is written as YAML. */
+  /** Everything else is edited as YAML. */
   | { type: "yaml" };
 
-/** One way to write a value. `name` is one of `variantNames` or a title of the schema's own. */
+/** One notation of a value. `name` is one of `variantNames`, or a title in the schema. */
 export interface Variant {
   readonly name: string;
   readonly kind: Kind;
@@ -39,10 +39,10 @@ export interface Field {
   readonly title: string;
   readonly help: string;
   readonly required: boolean;
-  /** What counts when it is not written; undefined when there is none, null when there is nothing. */
+  /** The default; undefined if there is none, null if it is explicitly nothing. */
   readonly default: Json | undefined;
   readonly placeholder: string;
-  /** The heading that it stands under; empty for none. */
+  /** The heading of its group; empty for none. */
   readonly group: string;
   readonly kind: Kind;
 }

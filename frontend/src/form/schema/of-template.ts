@@ -1,9 +1,9 @@
-//! A template's parameters as the form reads them.
+//! A template's parameters, typed for the form.
 
 import type { TemplateInfo } from "../../editor/templates";
 import type { ParameterSchema } from "./read";
 
-/** The schema. The server has checked that it says nothing else: see its lint of templates. */
+/** The schema. The server's template lint guarantees this structure. */
 export function schemaOf(template: TemplateInfo): ParameterSchema {
   return template.parameters as ParameterSchema;
 }

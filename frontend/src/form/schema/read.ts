@@ -1,10 +1,11 @@
-//! From a template's JSON Schema to the fields of its form. Pure. It takes the keywords that the server's checker takes.
+//! Converts a template's JSON Schema to form fields. Pure. It supports the same keywords as the server's
+//! checker.
 
 import type { Json } from "../../graph/document";
 import { isMapping } from "../path";
 import type { Field, Kind, Variant } from "./kinds";
 
-/** As much of a JSON Schema as a form is made of. */
+/** The part of JSON Schema that forms use. */
 export interface ParameterSchema {
   readonly type?: string | readonly string[];
   readonly title?: string;
@@ -26,7 +27,7 @@ export interface ParameterSchema {
   readonly "x-form"?: { readonly order?: number; readonly group?: string; readonly widget?: string; readonly placeholder?: string };
 }
 
-/** The fields of an object schema, in the order that `x-form` gives. */
+/** The fields of an object schema, in the order of `x-form`. */
 export function fieldsOf(schema: ParameterSchema): Field[] {
   const required = new Set(schema.required ?? []);
   const order = (one: ParameterSchema) => one["x-form"]?.order ?? Infinity;
@@ -48,7 +49,7 @@ function fieldOf(name: string, schema: ParameterSchema, required: boolean): Fiel
   };
 }
 
-/** How values of a schema are edited. */
+/** The kind of field for values of a schema. */
 export function kindOf(schema: ParameterSchema): Kind {
   if (schema.enum) return { type: "choice", options: schema.enum.filter((option) => option !== null) };
   if (schema.const !== undefined) return { type: "choice", options: [schema.const] };
@@ -64,7 +65,7 @@ function isScalar(type: string): boolean {
   return ["string", "number", "integer", "boolean"].includes(type);
 }
 
-// The way that the widget names comes first: it is what an empty field starts with.
+// The notation of the widget comes first: an empty field starts with it.
 function ordered(types: readonly string[], schema: ParameterSchema): string[] {
   const widget = schema["x-form"]?.widget;
   const first = widget === "list" ? "array" : widget === "map" ? "object" : widget === "text" ? "string" : "";
@@ -103,7 +104,7 @@ function number(integer: boolean, schema: ParameterSchema): Kind {
   return { type: "number", integer, ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }) };
 }
 
-/** The word of JSON Schema for what a kind writes. */
+/** The JSON Schema type of a kind's values. */
 export function nameOf(kind: Kind): string {
   const names: Partial<Record<Kind["type"], string>> = { list: "array", map: "object", object: "object", number: "number", boolean: "boolean", choice: "choice", yaml: "yaml" };
   return names[kind.type] ?? "string";

@@ -6,7 +6,7 @@ import { carryOver, fits, variantOf } from "./fits";
 import type { Field } from "./kinds";
 import { fieldsOf, kindOf, type ParameterSchema } from "./read";
 
-// The templates that the platform comes with: what a form must be able to show.
+// The shipped templates, all of which a form must support.
 const texts = import.meta.glob<string>("../../../../task-templates/*/template.yaml", { query: "?raw", import: "default", eager: true });
 const names = Object.keys(texts).map((path) => path.split("/").at(-2) ?? "");
 const parameters = (name: string) => (parse(texts[`../../../../task-templates/${name}/template.yaml`] ?? "") as { parameters: ParameterSchema }).parameters;

@@ -1,4 +1,4 @@
-//! CPU, memory and the rest of what one worker gets.
+//! CPU, memory and other resources of one worker.
 
 import { useState } from "react";
 import { t } from "../../core/texts";
@@ -16,11 +16,11 @@ import { groupOf, roomOf, type Room } from "../room";
 
 interface AmountsParts {
   readonly path: Path;
-  /** What counts where nothing is written: the template's amounts. */
+  /** The defaults: the template's amounts. */
   readonly usual: Readonly<Record<string, unknown>>;
 }
 
-/** The fields. What no node has is said at once. */
+/** The fields. An amount that exceeds every node is reported at once. */
 export function Amounts({ path, usual }: AmountsParts) {
   const { document, tasks, places } = useForm();
   const room = roomOf(places, document["cluster"], groupOf(document, tasks));
@@ -53,14 +53,14 @@ export function Amounts({ path, usual }: AmountsParts) {
   );
 }
 
-/** A sentence about a room, with the node group that it holds for. */
+/** A sentence about a capacity, with its node group. */
 function inRoom(room: Room | null, text: string): string {
   return room?.group === undefined ? text : t("form.in-group", { group: room.group, text });
 }
 
 const GPU = ["count", "fraction", "memory"] as const;
 
-/** Graphics cards: whole ones, a part of one, or some of its memory. */
+/** GPUs: whole ones, a fraction of one, or some of its memory. */
 function Gpu({ path, room }: { path: Path; room: Room | null }) {
   const title = t("form.gpu");
   const bound = useBound(path, title);

@@ -13,7 +13,7 @@ import { schemaOf } from "../schema/of-template";
 import { fieldsOf } from "../schema/read";
 import { useWays } from "./ways";
 
-/** The part with the arguments. What the template does not know is edited as YAML below. */
+/** The section with the arguments. Those unknown to the template are edited as YAML below. */
 export function ArgumentsPart() {
   const { tasks, template, loading } = useForm();
   const [task] = tasks;
@@ -33,7 +33,7 @@ export function ArgumentsPart() {
   );
 }
 
-/** Fields of which one way is taken: only its own are shown, with the switch to the other. */
+/** Alternative arguments: only those of the chosen alternative are shown, with a switch. */
 function Chosen({ choice, fields }: { choice: Choice; fields: readonly Argument[] }) {
   const { tasks, readOnly } = useForm();
   const ways = useWays(choice);
@@ -42,7 +42,8 @@ function Chosen({ choice, fields }: { choice: Choice; fields: readonly Argument[
   const taken = wayOf(choice, given);
   const [wanted, setWanted] = useState(0);
   const way = taken >= 0 ? taken : wanted;
-  // What another way has is hidden unless it is written: then it is a mistake that must be seen.
+  // Arguments of other alternatives are hidden, unless they are set: then they are an error that must be
+  // visible.
   const hidden = new Set(foreign(choice, way).filter((name) => given[name] === undefined));
   const names = new Set(choice.ways.flat());
   const titles = choice.ways.map((one) => one.map((name) => fields.find((field) => field.name === name)?.title ?? name).join(" + "));

@@ -1,15 +1,15 @@
-//! How many instances a `for_each` makes. Pure.
+//! How many instances a `for_each` creates. Pure.
 
 import type { Json } from "../../graph/document";
 import { isMapping } from "../path";
 
-/** The ways of saying the elements; a task without has one instance. */
+/** The sources of items; a task without any has one instance. */
 export const waysOfRepeating = ["list", "matrix", "from"] as const;
 
-/** One of them, or none. */
+/** A source, or none. */
 export type Way = (typeof waysOfRepeating)[number] | "none";
 
-/** The number of instances; null when it is only known in a run, or when nothing is repeated. */
+/** The number of instances; null if it is only known at run time, or if nothing is repeated. */
 export function countOf(forEach: Json | undefined): number | null {
   if (!isMapping(forEach)) return null;
   const { list, matrix } = forEach;

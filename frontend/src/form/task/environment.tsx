@@ -1,4 +1,4 @@
-//! What a task's programs find: variables, secrets, volumes, and what runs before them.
+//! The environment of a task's programs: variables, secrets, volumes, and the setup.
 
 import { t } from "../../core/texts";
 import { useForm } from "../context";
@@ -9,7 +9,6 @@ import { environmentInWords } from "../summary";
 import { SecretsField } from "./secrets";
 import { VolumesField } from "./volumes";
 
-/** The part. */
 export function EnvironmentPart() {
   const { tasks } = useForm();
   const [task] = tasks;

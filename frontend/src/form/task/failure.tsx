@@ -1,4 +1,4 @@
-//! What happens when a task fails or takes too long.
+//! Retries and timeouts of a task.
 
 import { t } from "../../core/texts";
 import { useBound, useForm } from "../context";
@@ -18,10 +18,9 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 const USUAL = ["error", "out_of_memory", "lost", "preempted"];
 
-/** The part. */
 export function FailurePart() {
   const { tasks, template } = useForm();
-  // A question is not asked again because somebody said no.
+  // A rejected approval is not retried.
   const tries = template === undefined || template.roles.length > 0;
   const attempts = useBound(["retry", "attempts"], "").value;
   const retry = useBound(["retry"], "").value;

@@ -1,4 +1,4 @@
-//! The head of a task's form: its name, its template, what it does, and what is wrong with it.
+//! The head of a task's form: its name, template, description, and problems.
 
 import { useId } from "react";
 import { t } from "../../core/texts";
@@ -12,11 +12,10 @@ import { NameField } from "./name";
 import { TemplateField } from "./template";
 import { local } from "../../api/knowledge";
 
-/** The head. */
 export function TaskHead({ task }: { task: Task }) {
   const form = useForm();
   const id = useId();
-  // What is wrong with a field is told there.
+  // Problems of a field are shown there.
   const own = problemsAt(form.problems, basePointer(form), false);
   const { template } = form;
   const help = template && local(template.help).split("\n\n")[0];

@@ -1,4 +1,4 @@
-//! The limits that a task's jobs hold while they run, by name.
+//! The concurrency limits that a task's jobs use while they run.
 
 import { useId } from "react";
 import { t } from "../../core/texts";
@@ -8,7 +8,7 @@ import { Frame } from "../fields/frame";
 import { Picker } from "../fields/picker";
 import { Icon } from "../../editor/icon";
 
-/** The field: the names, and a way to add one of those that there are. */
+/** The names, and a picker for the existing limits. */
 export function LimitsField() {
   const id = useId();
   const { knowledge } = useForm();

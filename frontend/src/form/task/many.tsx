@@ -1,4 +1,4 @@
-//! The form of several selected tasks: what they have in common. A change is one of all of them.
+//! The form of several selected tasks: their common fields. A change applies to all of them.
 
 import { t } from "../../core/texts";
 import { useForm } from "../context";
@@ -7,7 +7,7 @@ import { FailurePart } from "./failure";
 import { PlacementPart } from "./placement";
 import { ResourcesPart } from "./resources";
 
-/** The parts that make sense for many. Arguments are among them when all have the same template. */
+/** The sections for several tasks. Arguments are included if all tasks have the same template. */
 export function ManyForm() {
   const { tasks } = useForm();
   const templates = new Set(tasks.map((task) => task.template));

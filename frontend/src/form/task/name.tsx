@@ -1,4 +1,4 @@
-//! A task's name. It counts when the field is left or Enter is pressed: everything that names the task follows at once.
+//! A task's name. It is applied on blur or Enter: all references to the task follow at once.
 
 import { useId, useState } from "react";
 import { t } from "../../core/texts";
@@ -9,7 +9,6 @@ import { Frame } from "../fields/frame";
 import { isLabel } from "../names";
 import { NextProblem } from "./next-problem";
 
-/** The field. */
 export function NameField({ task }: { task: Task }) {
   const id = useId();
   const form = useForm();
@@ -21,7 +20,7 @@ export function NameField({ task }: { task: Task }) {
   const finish = (stay: boolean) => {
     if (wrong !== null || text === task.name) return;
     form.store.apply(t("form.renamed", { from: task.name, to: text }), (document) => renameTask(document, task.name, text), { select: [`task:${text}`] });
-    // The form of the new name is another one; who pressed Enter stays in the field.
+    // The renamed task has a new form; after Enter, the focus stays in the field.
     if (stay) form.store.set({ wanted: { pointer } });
   };
   return (

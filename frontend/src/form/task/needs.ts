@@ -1,9 +1,9 @@
-//! Which tasks another one could need. Pure.
+//! Possible dependencies of a task. Pure.
 
 import type { PipelineDocument, Task } from "../../graph/document";
 import { forbiddenSources } from "../../graph/cycle";
 
-/** The tasks that are not needed yet, and that do not come after it. */
+/** The tasks that are neither dependencies yet nor descendants. */
 export function candidates(document: PipelineDocument, task: Task): string[] {
   const needed = new Set(task.needs);
   const later = forbiddenSources(document, task.name);

@@ -1,4 +1,4 @@
-//! How many problems a task has, in a place that never moves what is below; each press goes to the next.
+//! A task's problem count, without shifting the content below; each press goes to the next problem.
 
 import { useState } from "react";
 import { t } from "../../core/texts";
@@ -6,7 +6,7 @@ import { basePointer, useForm } from "../context";
 import { problemsAt } from "../by-place";
 import { goTo } from "../jump";
 
-/** The button; nothing when there are none. */
+/** The button; nothing if there are no problems. */
 export function NextProblem() {
   const form = useForm();
   const [next, setNext] = useState(0);

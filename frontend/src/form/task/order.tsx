@@ -1,4 +1,4 @@
-//! When a task starts: what it needs, which ends of these let it start, and under which condition.
+//! When a task starts: its dependencies, trigger rule and condition.
 
 import { useId } from "react";
 import { t } from "../../core/texts";
@@ -29,7 +29,6 @@ const wordOf = (option: unknown) => {
   return key ? t(key) : String(option);
 };
 
-/** The part. */
 export function OrderPart({ task }: { task: Task }) {
   const needs = task.needs ?? [];
   const rest = [task["trigger"] === undefined ? "" : wordOf(task["trigger"]), shown(task["when"])];

@@ -1,4 +1,4 @@
-//! What a task has that no part of the form knows: nothing is out of reach.
+//! Fields of a task that no other section knows, so that every field is editable.
 
 import { t } from "../../core/texts";
 import type { Task } from "../../graph/document";
@@ -10,7 +10,7 @@ const KNOWN = new Set([
   "volumes", "retry", "timeout", "priority", "preemptible", "limits", "elastic", "outputs", "cache", "sizing", "placement",
 ]);
 
-/** The part; nothing when there is nothing. */
+/** The section; nothing if there are no such fields. */
 export function OthersPart({ task }: { task: Task }) {
   const names = Object.keys(task).filter((name) => !KNOWN.has(name));
   if (names.length === 0) return null;

@@ -1,4 +1,4 @@
-//! Where workers go, and who goes first. The same for a task and for the whole pipeline.
+//! Placement and priority of workers. The same for a task and for the whole pipeline.
 
 import { useId } from "react";
 import { t } from "../../core/texts";
@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, string>> = {
   auto: /* text */ "form.sizing-auto",
 };
 
-/** The part; `cluster` shows the choice of a cluster, which only a pipeline has. */
+/** The section; `cluster` shows the choice of a cluster, which only a pipeline has. */
 export function PlacementPart({ name, cluster = false }: { name: string; cluster?: boolean }) {
   const { tasks, document, places } = useForm();
   const root = tasks[0] ?? document;
@@ -56,7 +56,7 @@ export function PlacementPart({ name, cluster = false }: { name: string; cluster
   );
 }
 
-/** A choice of fixed words; names that are no such words are shown as they are. */
+/** A choice of fixed words; other values are shown unchanged. */
 export function WordField({ path, title, options }: { path: Path; title: string; options: readonly string[] }) {
   const id = useId();
   const bound = useBound(path, title);

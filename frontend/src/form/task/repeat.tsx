@@ -1,5 +1,5 @@
-//! One instance for each element: of a list, of every combination of some values, of what an earlier task reports, or for
-//! each trial of a search.
+//! For-each: one instance per item of a list, per combination of a matrix, per item of an earlier task's
+//! output, or per trial of a search.
 
 import { useId, useState } from "react";
 import { t } from "../../core/texts";
@@ -16,10 +16,9 @@ import { isMapping } from "../path";
 import { countOf, waysOfRepeating, type Way } from "./elements";
 import { SearchFields } from "./search";
 
-/** What a search begins with. */
+/** The initial number of trials of a search. */
 const TRIALS = 20;
 
-/** The part. */
 export function RepeatPart() {
   const title = t("form.repeat");
   const bound = useBound(["for_each"], title);

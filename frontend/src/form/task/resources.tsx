@@ -1,4 +1,4 @@
-//! What each worker gets, beside what there is.
+//! The resources of each worker, with the available capacity.
 
 import { t } from "../../core/texts";
 import { useForm } from "../context";
@@ -9,7 +9,10 @@ import { valueAt } from "../../graph/edit";
 import { amountsInWords } from "../summary";
 import { Amounts } from "./amounts";
 
-/** The part: amounts of every worker, of single roles where there are several, and how few and how many workers. */
+/**
+ * The section: the amounts of every worker, of single roles if there are several, and the range of elastic
+ * workers.
+ */
 export function ResourcesPart() {
   const { tasks, template } = useForm();
   const [task] = tasks;

@@ -1,4 +1,4 @@
-//! What a task must report, and whether an equal earlier result is taken instead of running.
+//! Required outputs of a task, and whether an equal earlier result is reused.
 
 import { t } from "../../core/texts";
 import { useBound, useForm } from "../context";
@@ -10,10 +10,9 @@ import { valueAt } from "../../graph/edit";
 import { isMapping } from "../path";
 import { resultsInWords } from "../summary";
 
-// What it looks like; no language has another word for it.
+// An example, which is the same in every language.
 const FOLDER = "{{ run.dir }}/data";
 
-/** The part. */
 export function ResultsPart() {
   const { tasks, template } = useForm();
   const [task] = tasks;

@@ -1,4 +1,4 @@
-//! A search: what is tried, what is good, and how many trials there are.
+//! A search: its space, its objective, and its number of trials.
 
 import { t } from "../../core/texts";
 import { useBound } from "../context";
@@ -9,10 +9,10 @@ import { isMapping } from "../path";
 import type { Field as Member, Kind } from "../schema/kinds";
 
 const GOALS = ["maximize", "minimize"] as const;
-/** How many trials run at the same time where the next ones depend on them, unless the document says otherwise. */
+/** The default concurrency of trials if the next ones depend on them. */
 const AT_ONCE = "4";
 
-/** The fields; shown where a task has a search. */
+/** The fields; shown if a task has a search. */
 export function SearchFields() {
   const title = t("form.search-goal");
   const bound = useBound(["search"], title);
@@ -54,7 +54,7 @@ export function SearchFields() {
   );
 }
 
-/** The values of one name. */
+/** The values of one parameter. */
 function axis(): Kind {
   const number: Kind = { type: "number", integer: false };
   const member = (name: string, title: string, kind: Kind, rest: Partial<Member> = {}): Member => ({

@@ -1,4 +1,4 @@
-//! The secrets that a task is given, by name.
+//! The secrets of a task, by name.
 
 import { useId } from "react";
 import { t } from "../../core/texts";
@@ -11,7 +11,7 @@ import { readSecret, usualVariable, writeSecret, type SecretUse, type SecretWay 
 
 const WAYS: readonly SecretWay[] = ["variable", "env", "file"];
 
-/** The field: a row for each secret, and a way to add one of the project's. */
+/** A row per secret, and a picker for the project's secrets. */
 export function SecretsField() {
   const id = useId();
   const { knowledge } = useForm();

@@ -13,10 +13,10 @@ import { RepeatPart } from "./repeat";
 import { ResourcesPart } from "./resources";
 import { ResultsPart } from "./results";
 
-/** Every field of a task, in parts. */
+/** Every field of a task, in sections. */
 export function TaskForm({ task }: { task: Task }) {
   const { template } = useForm();
-  // A person's task has nothing that is about workers.
+  // A manual task has no fields about workers.
   const works = template === undefined || template.roles.length > 0;
   return (
     <>

@@ -1,6 +1,6 @@
-//! How a task names its template.
+//! A task's reference to its template.
 
-/** A reference `name@1.0.0` in its two parts; the version is empty when it names none. */
+/** The two parts of a reference `name@1.0.0`; the version is empty if absent. */
 export function reference(template: string): { name: string; version: string } {
   const [name = "", version = ""] = template.split("@");
   return { name, version };

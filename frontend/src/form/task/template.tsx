@@ -1,4 +1,4 @@
-//! Which template a task is made from. Another one takes the arguments that fit, and it is said which do not.
+//! The template of a task. Changing it keeps the arguments that fit, and reports the others.
 
 import { useId, useState } from "react";
 import { language, t } from "../../core/texts";
@@ -14,7 +14,6 @@ import { local } from "../../api/knowledge";
 import { reference } from "./template-of";
 import { UpdateTemplate } from "./update";
 
-/** The field. */
 export function TemplateField({ task }: { task: Task }) {
   const id = useId();
   const form = useForm();

@@ -1,4 +1,4 @@
-//! A task that names an older version of its template: what the newest changes, and the way to it.
+//! The update of a task with an older template version: the changes of the newest, and a button.
 
 import { t } from "../../core/texts";
 import type { Task } from "../../graph/document";
@@ -11,7 +11,7 @@ import { schemaOf } from "../schema/of-template";
 import { fieldsOf } from "../schema/read";
 import { reference } from "./template-of";
 
-/** A line that unfolds; nothing when the task has the newest version already. */
+/** A collapsible line; nothing if the task has the newest version already. */
 export function UpdateTemplate({ task, newest }: { task: Task; newest: TemplateInfo }) {
   const { template, readOnly, store } = useForm();
   const { name, version } = reference(task.template);

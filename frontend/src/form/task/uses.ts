@@ -1,20 +1,19 @@
-//! Secrets and volumes of a task as the document writes them: a name, or a mapping that says how. Pure.
+//! Secrets and volumes of a task in the document's notation: a name, or a mapping with details. Pure.
 
 import type { Json } from "../../graph/document";
 import { shown } from "../draft";
 import { isMapping } from "../path";
 
-/** How a task gets a secret: in a variable, in one of another name, or in a file. */
+/** How a task gets a secret: in the default variable, in a custom variable, or in a file. */
 export type SecretWay = "variable" | "env" | "file";
 
-/** A secret of a task. `value` is the variable or the file, empty for the usual variable. */
+/** A secret of a task. `value` is the variable or the file, empty for the default variable. */
 export interface SecretUse {
   readonly name: string;
   readonly way: SecretWay;
   readonly value: string;
 }
 
-/** Reads one. */
 export function readSecret(value: Json): SecretUse {
   if (!isMapping(value)) return { name: shown(value), way: "variable", value: "" };
   const name = shown(value["name"]);
@@ -22,30 +21,28 @@ export function readSecret(value: Json): SecretUse {
   return value["env"] === undefined ? { name, way: "variable", value: "" } : { name, way: "env", value: shown(value["env"]) };
 }
 
-/** Writes one, as short as it can be. */
+/** Formats one, as short as possible. */
 export function writeSecret({ name, way, value }: SecretUse): Json {
   return way === "variable" ? name : { name, [way]: value };
 }
 
-/** The variable that a secret is in when nothing else is said. */
+/** The default variable of a secret. */
 export function usualVariable(name: string): string {
   return name.toUpperCase().replaceAll("-", "_");
 }
 
-/** A volume of a task. */
 export interface VolumeUse {
   readonly name: string;
   readonly mount: string;
   readonly readOnly: boolean;
 }
 
-/** Reads one. */
 export function readVolume(value: Json): VolumeUse {
   if (!isMapping(value)) return { name: shown(value), mount: "", readOnly: false };
   return { name: shown(value["name"]), mount: shown(value["mount"]), readOnly: value["read_only"] === true };
 }
 
-/** Writes one, as short as it can be. */
+/** Formats one, as short as possible. */
 export function writeVolume({ name, mount, readOnly }: VolumeUse): Json {
   if (mount === "" && !readOnly) return name;
   return { name, ...(mount === "" ? {} : { mount }), ...(readOnly ? { read_only: true } : {}) };

@@ -1,4 +1,4 @@
-//! The volumes that a task is given, by name.
+//! The volumes of a task, by name.
 
 import { useId } from "react";
 import { t } from "../../core/texts";
@@ -9,7 +9,7 @@ import { TextField } from "../fields/text";
 import { Icon } from "../../editor/icon";
 import { readVolume, usualVariable, writeVolume, type VolumeUse } from "./uses";
 
-/** The field: a row for each volume, and a way to add one of the project's. */
+/** A row per volume, and a picker for the project's volumes. */
 export function VolumesField() {
   const id = useId();
   const { knowledge } = useForm();

@@ -1,4 +1,4 @@
-//! Going from one way of giving arguments to another. What was written for the former comes back with it.
+//! Switching between alternative arguments. Switching back restores the former values.
 
 import { useRef } from "react";
 import { t } from "../../core/texts";
@@ -8,7 +8,7 @@ import { useForm } from "../context";
 import { isMapping } from "../path";
 import { foreign, type Choice } from "../schema/choose";
 
-/** A function that leaves one way for another, as one step. */
+/** A function that switches between two alternatives, as one undo step. */
 export function useWays(choice: Choice): (from: number, to: number) => void {
   const { store, tasks } = useForm();
   const kept = useRef(new Map<string, JsonObject>());

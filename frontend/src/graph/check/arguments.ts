@@ -1,5 +1,5 @@
-//! Arguments of a task against its template's JSON Schema. Those that hold expressions count as right: what they become
-//! is not known yet.
+//! Checks a task's arguments against its template's JSON Schema. Arguments with expressions count as valid:
+//! their values are not known yet.
 
 import type { Json, JsonObject } from "../document";
 import { equal, isMapping } from "../equal";
@@ -20,7 +20,7 @@ export function checkArguments(schema: Schema, given: JsonObject, path: string, 
   if (later.size === 0) combined(rules, known, path, findings);
 }
 
-/** Numbers and truth values in lists are text where text is taken, as the server has it. */
+/** Numbers and booleans in lists are converted to text where text is expected, like on the server. */
 function inWords(rules: Rules | boolean | undefined, value: Json, inList: boolean): Json {
   if (rules === undefined || typeof rules === "boolean") return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map((item) => inWords(rules.items, item, true));
@@ -33,7 +33,7 @@ function inWords(rules: Rules | boolean | undefined, value: Json, inList: boolea
   return inList && takesText && (typeof value === "number" || typeof value === "boolean") ? String(value) : value;
 }
 
-/** Whether a string in a value holds an expression. */
+/** Whether a string in a value contains an expression. */
 export function holdsExpression(value: Json): boolean {
   if (typeof value === "string") return hasExpression(value);
   return typeof value === "object" && value !== null && Object.values(value).some((one) => holdsExpression(one));
@@ -121,7 +121,7 @@ function combined(rules: Rules, value: Json, path: string, findings: Finding[]):
   if (branch) checkValue(branch, value, path, findings);
 }
 
-/** An alternative by its title, the keys that it requires, or its type. */
+/** An alternative's title, required keys, or type. */
 function nameOf(schema: Rules): string {
   return schema.title ?? schema.required?.map((name) => `\`${name}\``).join(" + ") ?? [schema.type ?? JSON.stringify(schema)].flat().join(", ");
 }

@@ -1,19 +1,18 @@
-//! Names and edges: duplicates, needs that do not exist, cycles, who comes before whom.
+//! Names and edges: duplicates, missing dependencies, cycles, order.
 
 import type { PipelineDocument } from "../document";
 import { mistake, type Finding } from "../finding";
 import { nearest } from "../nearest";
 
-/** How many unknown names get a hint: each is compared with all others. */
+/** The maximum number of unknown names with a hint: each is compared with all others. */
 const HINTS = 50;
 
-/** The tasks by name and the edges between them. */
 export class Edges {
   readonly #places = new Map<string, number>();
   readonly #before: number[][] = [];
-  /** Where each task comes in an order in which all needs come first. */
+  /** Each task's rank in a topological order. */
   readonly #rank: number[] = [];
-  /** Whether there is a cycle; order then means nothing. */
+  /** Whether there is a cycle; ranks are then meaningless. */
   cyclic = false;
   #hints = HINTS;
   readonly #names: readonly string[];
@@ -46,12 +45,11 @@ export class Edges {
     return [...found];
   }
 
-  /** The number of a task. */
   find(name: string): number | undefined {
     return this.#places.get(name);
   }
 
-  /** The sentence about a task that does not exist. */
+  /** The problem of a missing task. */
   unknown(name: string, path: string): Finding {
     this.#hints -= 1;
     const near = this.#hints >= 0 ? nearest(name, this.#places.keys()) : undefined;
@@ -70,7 +68,7 @@ export class Edges {
       const needs = this.#before[at] ?? [];
       if (needs.includes(before)) return true;
       for (const need of needs) {
-        // What comes earlier in the order cannot come after it.
+        // A task of lower rank cannot come after it.
         if (seen.has(need) || (this.#rank[need] ?? 0) <= rank) continue;
         seen.add(need);
         left.push(need);
@@ -79,7 +77,9 @@ export class Edges {
     return false;
   }
 
-  /** A cycle, each task needing the next, the first again at the end; empty when there is none. */
+  /**
+   * A cycle, in which each task needs the next, with the first repeated at the end; empty if there is none.
+   */
   #cycle(): number[] {
     const open = this.#before.map((before) => before.length);
     const after: number[][] = open.map(() => []);
@@ -103,7 +103,7 @@ export class Edges {
   }
 }
 
-/** The edges of a document, and what is wrong with them. */
+/** The edges of a document, and their problems. */
 export function checkEdges(document: PipelineDocument, findings: Finding[]): Edges {
   return new Edges(document, findings);
 }

@@ -1,5 +1,5 @@
-//! Expressions: that they end, name what exists, and stand where their values are known. What only an evaluation shows is
-//! left to the server.
+//! Checks expressions: they must be terminated, name existing things, and use only values that are known by
+//! then. Errors that only an evaluation shows are left to the server.
 
 import type { Json, PipelineDocument, Task } from "../document";
 import type { Path } from "../edits/fields";
@@ -10,13 +10,12 @@ import { listing, nearest } from "../nearest";
 import { isBare, visitStrings } from "../strings";
 import type { Edges } from "./edges";
 
-/** What `run.` is followed by. */
+/** The members of `run`. */
 export const RUN_NAMES = ["id", "date", "date_utc", "timestamp", "project", "user", "dir"] as const;
 
-/** Where an expression stands: where only what is known at planning may be read, or in a task's late fields. */
+/** Where an expression is: in a field evaluated at planning time, or in a task's late fields. */
 type Place = "early" | { readonly at: number; readonly item: boolean };
 
-/** Checks all expressions. */
 export function checkExpressions(document: PipelineDocument, edges: Edges, findings: Finding[]): void {
   new Checker(document, edges, findings).all();
 }
@@ -48,7 +47,7 @@ class Checker {
     }
   }
 
-  /** A parameter's default may name the run only: parameters have no order. */
+  /** A parameter's default may only use `run`: parameters have no order. */
   #default(text: string, path: string): void {
     for (const scanned of this.#sound(readText(text, false), path)) {
       const root = scanned.names.find((name) => name.root !== "run")?.root;
@@ -60,7 +59,7 @@ class Checker {
     for (const scanned of this.#sound(read, path)) this.#expression(scanned, path, place);
   }
 
-  /** The expressions of a text; none when one of them is wrong, which is said. */
+  /** The expressions of a text; none if one of them is invalid, which is reported. */
   #sound(read: ReadText, path: string): readonly Scanned[] {
     if (read.wrong) this.findings.push(mistake("invalid_expression", path, read.wrong.words, read.wrong.values));
     return read.wrong ? [] : read.scanned;
@@ -114,7 +113,7 @@ class Checker {
     return wrong;
   }
 
-  /** What is read of other tasks must come from tasks that have ended by then. */
+  /** Outputs may only be read from tasks that have ended by then. */
   #reads(scanned: Scanned, at: number, path: string): Finding | undefined {
     for (const { task } of scanned.reads) {
       const before = this.edges.find(task);
@@ -125,7 +124,7 @@ class Checker {
   }
 }
 
-/** What the expressions of a text name; or what is wrong with one of them, in words for `mistake`. */
+/** The names in a text's expressions; or the error in one of them, as text for `mistake`. */
 interface ReadText {
   readonly scanned: readonly Scanned[];
   readonly wrong?: { readonly words: string; readonly values?: Readonly<Record<string, string>> };
@@ -145,10 +144,10 @@ function readText(text: string, bare: boolean): ReadText {
   return { scanned: [], wrong: { words } };
 }
 
-// Most tasks are the same object as at the check before.
+// Most tasks are the same object as at the previous check.
 const strings = new WeakMap<Task, { read: ReadText; path: Path }[]>();
 
-/** The strings of a task that hold expressions. */
+/** The strings of a task that contain expressions. */
 function stringsOf(task: Task): readonly { read: ReadText; path: Path }[] {
   const known = strings.get(task);
   if (known) return known;

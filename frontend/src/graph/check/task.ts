@@ -4,7 +4,6 @@ import type { Task } from "../document";
 import { mistake, type Finding } from "../finding";
 import { isLabelText, labelOf, reserved } from "./words";
 
-/** Checks one task. */
 export function checkTask(task: Task, at: number, findings: Finding[]): void {
   const path = `/tasks/${at}`;
   isLabel(task.name, `${path}/name`, findings);
@@ -16,7 +15,7 @@ export function checkTask(task: Task, at: number, findings: Finding[]): void {
   }
 }
 
-/** Says when a text is no name. */
+/** Reports a text that is no valid name. */
 export function isLabel(name: string, path: string, findings: Finding[]): void {
   if (isLabelText(name)) return;
   const near = labelOf(name);

@@ -1,11 +1,11 @@
-//! Rules of a JSON Schema about one value: choices, bounds, lengths, patterns.
+//! JSON Schema rules for one value: enums, bounds, lengths, patterns.
 
 import type { Json } from "../document";
 import { equal } from "../equal";
 import { mistake, type Finding } from "../finding";
 import type { Schema } from "../schema";
 
-/** As much of JSON Schema as templates may use. */
+/** The part of JSON Schema that templates may use. */
 export interface Rules extends Omit<Schema, "properties" | "items" | "additionalProperties" | "anyOf" | "oneOf" | "allOf"> {
   readonly properties?: Readonly<Record<string, Rules>>;
   readonly items?: Rules | boolean;
@@ -33,7 +33,7 @@ export interface Rules extends Omit<Schema, "properties" | "items" | "additional
   readonly format?: string;
 }
 
-/** A value in a sentence, cut when it is long. */
+/** A value in a message, truncated if long. */
 export function describe(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
@@ -76,7 +76,7 @@ function size([least, most]: readonly [number | undefined, number | undefined], 
   if (most !== undefined && found > most) say(many, { found, bound: most });
 }
 
-/** A pattern that the browser cannot read is left to the server. */
+/** A pattern that the browser cannot compile is left to the server. */
 function matches(pattern: string, text: string): boolean {
   try {
     return new RegExp(pattern, "u").test(text);

@@ -1,13 +1,13 @@
-//! Single values deep in a task or in the pipeline, as a form writes them.
+//! Single nested values in a task or in the pipeline, for forms.
 
 import type { Json, PipelineDocument } from "../document";
 import { changeTask } from "./base";
 import type { Task } from "../document";
 
-/** The way to a value: keys of mappings and numbers of elements. */
+/** The path of a value: keys of mappings and indices of items. */
 export type Path = readonly (string | number)[];
 
-/** The value at a path, `undefined` when there is none. */
+/** The value at a path, `undefined` if there is none. */
 export function valueAt(whole: unknown, path: Path): Json | undefined {
   let value = whole;
   for (const part of path) {
@@ -18,14 +18,16 @@ export function valueAt(whole: unknown, path: Path): Json | undefined {
 }
 
 /**
- * Sets a value of a task, or takes it away (`undefined`). Mappings on the way are made when they are missing and go when
- * they become empty; an element that is taken away closes the gap. Not for `name`: see `renameTask`.
+ * Sets a value of a task, or removes it (`undefined`). Missing mappings on the path are created, and empty
+ * ones are removed; removing an item closes the gap. Not for `name`: see `renameTask`.
  */
 export function setPath(document: PipelineDocument, task: string, path: Path, value: Json | undefined): PipelineDocument {
   return changeTask(document, task, (one) => put(one, path, value) as Task);
 }
 
-/** The same for the pipeline's own fields: `setPipelinePath(document, ["parameters", "day", "type"], "date")`. */
+/**
+ * The same for the pipeline's own fields: `setPipelinePath(document, ["parameters", "day", "type"], "date")`.
+ */
 export function setPipelinePath(document: PipelineDocument, path: Path, value: Json | undefined): PipelineDocument {
   return put(document, path, value) as PipelineDocument;
 }
@@ -35,7 +37,7 @@ function put(whole: unknown, path: Path, value: Json | undefined): unknown {
   if (part === undefined) return value;
   const inner = valueAt(whole, [part]);
   let next = put(inner, rest, value);
-  // An element stays, empty, so that those behind it keep their numbers while somebody types.
+  // An emptied item stays, so that the indices of later ones do not change while the user types.
   if (rest.length > 0 && value === undefined && isEmpty(next)) next = typeof part === "number" ? {} : undefined;
   if (Object.is(next, inner)) return whole;
   if (typeof part === "number") return element(Array.isArray(whole) ? whole : [], part, next);

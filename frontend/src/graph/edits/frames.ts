@@ -1,4 +1,5 @@
-//! Frames: tasks with a border and a title around them. A frame has no place of its own, it lies around its tasks.
+//! Frames: tasks with a border and a title around them. A frame has no position of its own: its tasks
+//! determine it.
 
 import { NODE, positionOf, type Frame, type PipelineDocument } from "../document";
 import { withCanvas } from "./base";
@@ -11,22 +12,22 @@ export interface Bounds {
   height: number;
 }
 
-/** The room between a frame's border and its tasks; its title stands in the upper one. */
+/** The space between a frame's border and its tasks; its title is in the top one. */
 export const FRAME_ROOM = { side: 24, top: 48, bottom: 24 } as const;
 
-/** A new frame around tasks, which leave the frames that they were in. Also gives its id. */
+/** Creates a frame around tasks, which leave their previous frames. Also returns its id. */
 export function makeFrame(document: PipelineDocument, tasks: readonly string[], title: string): { document: PipelineDocument; id: string } {
   const id = freeId("f", document.canvas?.frames);
   const taken = removeFromFrame(document, tasks);
   return { document: withFrames(taken, { ...taken.canvas?.frames, [id]: { title, tasks: [...new Set(tasks)] } }), id };
 }
 
-/** Gives a frame another title. */
+/** Sets a frame's title. */
 export function renameFrame(document: PipelineDocument, id: string, title: string): PipelineDocument {
   return changeFrame(document, id, (frame) => (frame.title === title ? frame : { ...frame, title }));
 }
 
-/** Tasks come into a frame, and leave the ones that they were in. */
+/** Adds tasks to a frame; they leave their previous frames. */
 export function addToFrame(document: PipelineDocument, id: string, tasks: readonly string[]): PipelineDocument {
   const frame = document.canvas?.frames?.[id];
   if (!frame) return document;
@@ -35,7 +36,7 @@ export function addToFrame(document: PipelineDocument, id: string, tasks: readon
   return changeFrame(removeFromFrame(document, fresh), id, (one) => ({ ...one, tasks: [...one.tasks, ...fresh] }));
 }
 
-/** Tasks leave their frames; a frame that is left by all goes. */
+/** Removes tasks from their frames; a frame without tasks is removed. */
 export function removeFromFrame(document: PipelineDocument, tasks: Iterable<string>): PipelineDocument {
   const frames = document.canvas?.frames;
   const leaving = new Set(tasks);
@@ -47,7 +48,7 @@ export function removeFromFrame(document: PipelineDocument, tasks: Iterable<stri
   return withFrames(document, Object.fromEntries(left.filter(([id, frame]) => frame.tasks.length > 0 || frame === frames[id])));
 }
 
-/** Takes a frame away; its tasks stay. */
+/** Removes a frame; its tasks stay. */
 export function dissolveFrame(document: PipelineDocument, id: string): PipelineDocument {
   const { [id]: gone, ...left } = document.canvas?.frames ?? {};
   return gone ? withFrames(document, left) : document;
@@ -59,7 +60,8 @@ export function frameOf(document: PipelineDocument, task: string): string | unde
 }
 
 /**
- * Where a frame lies: around those of its tasks that have a place, by default the document's; `undefined` when none has.
+ * The bounds of a frame: around its tasks with positions, by default the document's; `undefined` if none has
+ * one.
  */
 export function frameBounds(
   document: PipelineDocument,
@@ -77,7 +79,7 @@ export function frameBounds(
   return { x: left - side, y: top - above, width: right - left + 2 * side, height: bottom - top + above + below };
 }
 
-/** An id that a mapping does not have: `f1`, `f2`, ... */
+/** A free id in a mapping: `f1`, `f2`, ... */
 export function freeId(letter: string, taken: Readonly<Record<string, unknown>> = {}): string {
   for (let number = 1; ; number += 1) if (!Object.hasOwn(taken, `${letter}${number}`)) return `${letter}${number}`;
 }

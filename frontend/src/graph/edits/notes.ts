@@ -4,20 +4,19 @@ import type { Note, PipelineDocument } from "../document";
 import { withCanvas, without } from "./base";
 import { freeId } from "./frames";
 
-/** A new note; also gives its id. */
+/** Adds a note. Also returns its id. */
 export function addNote(document: PipelineDocument, note: Note): { document: PipelineDocument; id: string } {
   const id = freeId("n", document.canvas?.notes);
   return { document: withCanvas(document, { notes: { ...document.canvas?.notes, [id]: note } }), id };
 }
 
-/** Changes a note's text, place or size. */
+/** Changes a note's text, position or size. */
 export function changeNote(document: PipelineDocument, id: string, parts: Partial<Note>): PipelineDocument {
   const note = document.canvas?.notes?.[id];
   if (!note || Object.entries(parts).every(([key, value]) => same(note[key as keyof Note], value))) return document;
   return withCanvas(document, { notes: { ...document.canvas.notes, [id]: { ...note, ...parts } } });
 }
 
-/** Takes notes away. */
 export function removeNotes(document: PipelineDocument, ids: ReadonlySet<string>): PipelineDocument {
   const notes = document.canvas?.notes;
   if (!notes || !Object.keys(notes).some((id) => ids.has(id))) return document;

@@ -1,11 +1,11 @@
-//! Where nodes and notes lie: moving, aligning, distributing.
+//! Positions of nodes and notes: moving, aligning, distributing.
 
 import { itemOf, NODE, positionOf, type ItemId, type PipelineDocument } from "../document";
 import type { Point } from "../types";
 import { place } from "./base";
 import { changeNote } from "./notes";
 
-/** The line that things are put on. */
+/** The line to align with. */
 export type Alignment = "left" | "centre" | "right" | "top" | "middle" | "bottom";
 
 interface Thing {
@@ -14,13 +14,16 @@ interface Thing {
   size: Point;
 }
 
-/** Moves tasks, notes and all tasks of frames by so many pixels, each once. What has no place stays without. */
+/**
+ * Moves tasks, notes and all tasks of frames by this many pixels, each once. Items without a position stay
+ * without.
+ */
 export function move(document: PipelineDocument, ids: Iterable<ItemId>, [byX, byY]: Point): PipelineDocument {
   if (byX === 0 && byY === 0) return document;
   return put(document, thingsOf(document, ids).map(({ id, at: [x, y] }) => [id, [x + byX, y + byY]]));
 }
 
-/** Puts the selected things on one line: the outermost border, or the middle of all. */
+/** Aligns the selected items: with the outermost border, or with the centre of all. */
 export function align(document: PipelineDocument, ids: Iterable<ItemId>, to: Alignment): PipelineDocument {
   const things = thingsOf(document, ids);
   if (things.length < 2) return document;
@@ -35,7 +38,7 @@ export function align(document: PipelineDocument, ids: Iterable<ItemId>, to: Ali
   return put(document, things.map(({ id, at, size }) => [id, along(at, axis, start(size[axis]))]));
 }
 
-/** Makes the gaps between the selected things equal; the outermost two stay. */
+/** Makes the gaps between the selected items equal; the outermost two stay. */
 export function distribute(document: PipelineDocument, ids: Iterable<ItemId>, direction: "horizontal" | "vertical"): PipelineDocument {
   const axis = direction === "horizontal" ? 0 : 1;
   const things = thingsOf(document, ids).sort((a, b) => a.at[axis] - b.at[axis]);
@@ -55,7 +58,7 @@ function along(at: Point, axis: 0 | 1, value: number): Point {
   return axis === 0 ? [value, at[1]] : [at[0], value];
 }
 
-/** What is selected and has a place; a frame stands for its tasks. */
+/** The selected items with positions; a frame represents its tasks. */
 function thingsOf(document: PipelineDocument, ids: Iterable<ItemId>): Thing[] {
   const things = new Map<ItemId, Thing>();
   const task = (name: string) => {

@@ -1,4 +1,4 @@
-//! Other names for tasks and parameters: everything that refers to them follows.
+//! Renames tasks and parameters, with all references.
 
 import type { PipelineDocument, Task } from "../document";
 import { renameParametersIn, renameTasksIn } from "../expression";
@@ -6,8 +6,8 @@ import { isBare, mapStrings } from "../strings";
 import { freeName, withCanvas, withNeeds, withTasks } from "./base";
 
 /**
- * Gives a task another name: needs, frames, its place and the expressions of all tasks follow. A name that another task
- * has is refused (unchanged). Of several tasks of that name, the first is renamed.
+ * Renames a task, and updates dependencies, frames, its position and the expressions of all tasks. A name of
+ * another task is refused (unchanged). Of several tasks of that name, the first is renamed.
  */
 export function renameTask(document: PipelineDocument, name: string, next: string): PipelineDocument {
   if (name === next || document.tasks.some((task) => task.name === next)) return document;
@@ -19,7 +19,7 @@ export function renameTask(document: PipelineDocument, name: string, next: strin
   return renameOnCanvas(withTasks(document, tasks), name, next);
 }
 
-/** Gives a parameter another name: the expressions of all tasks follow. A name that is taken is refused (unchanged). */
+/** Renames a parameter, and updates the expressions of all tasks. A taken name is refused (unchanged). */
 export function renameParameter(document: PipelineDocument, name: string, next: string): PipelineDocument {
   const before = Object.entries(document.parameters ?? {});
   const at = before.findIndex(([one]) => one === name);
@@ -30,7 +30,7 @@ export function renameParameter(document: PipelineDocument, name: string, next: 
   return { ...withTasks(document, tasks), parameters: Object.fromEntries(before.with(at, [next, parameter])) };
 }
 
-/** A task whose needs and expressions name others. Its own name stays. */
+/** A task with renamed dependencies and expressions. Its own name stays. */
 export function withNames(task: Task, names: ReadonlyMap<string, string>): Task {
   const renamed = mapStrings(task, (text, path) => renameTasksIn(text, names, isBare(path)));
   if (!task.needs?.some((need) => names.has(need))) return renamed;
@@ -48,7 +48,7 @@ function renameOnCanvas(document: PipelineDocument, name: string, next: string):
   });
 }
 
-/** For each of these names one that the document does not have, the name itself where it is free. */
+/** A free name for each of these names: the name itself if it is free. */
 export function freshNames(document: PipelineDocument, wanted: readonly string[]): Map<string, string> {
   const taken = new Set(document.tasks.map((task) => task.name));
   return new Map(wanted.map((name) => {

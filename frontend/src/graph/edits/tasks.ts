@@ -1,4 +1,4 @@
-//! Adding tasks into the graph and taking things out of it.
+//! Inserts tasks into the graph and removes items from it.
 
 import { itemOf, type ItemId, type PipelineDocument, type Task } from "../document";
 import { closesCycle } from "../cycle";
@@ -7,15 +7,16 @@ import { addTask, changeTask, withCanvas, withNeeds, withTasks } from "./base";
 import { dissolveFrame, removeFromFrame } from "./frames";
 import { removeNotes } from "./notes";
 
-/** How things are taken away. */
+/** Options of a removal. */
 export interface Removal {
-  /** What needed a task that goes then needs what that one needed. */
+  /** Dependents of a removed task inherit its dependencies. */
   join?: boolean;
 }
 
 /**
- * Takes away what is selected. With a task go the edges to it, its place, its part of a frame; a frame leaves its tasks.
- * Expressions that read outputs of what is gone stay as they are: the check names them.
+ * Removes the selected items. Removing a task also removes its edges, its position and its frame membership;
+ * removing a frame keeps its tasks. Expressions that read outputs of removed tasks stay: the check reports
+ * them.
  */
 export function removeItems(document: PipelineDocument, ids: Iterable<ItemId>, { join = false }: Removal = {}): PipelineDocument {
   const [tasks, notes, cut] = [new Set<string>(), new Set<string>(), new Set<string>()];
@@ -32,7 +33,7 @@ export function removeItems(document: PipelineDocument, ids: Iterable<ItemId>, {
   return removeNotes(there ? withoutTasks(changed, tasks, join) : changed, notes);
 }
 
-/** Edges by `from>to`. */
+/** Removes edges, given as `from>to`. */
 function withoutEdges(document: PipelineDocument, cut: ReadonlySet<string>): PipelineDocument {
   if (cut.size === 0) return document;
   return withTasks(document, document.tasks.map((task) => {
@@ -61,8 +62,8 @@ function withoutTasks(document: PipelineDocument, gone: ReadonlySet<string>, joi
 }
 
 /**
- * Puts a task between two that are connected: a new one, or by its name one that is there. Unchanged when they are not
- * connected or it would close a cycle.
+ * Inserts a task between two connected ones: a new task, or by its name an existing one. Unchanged if they
+ * are not connected, or if it would close a cycle.
  */
 export function insertOnEdge(document: PipelineDocument, task: Task | string, from: string, to: string, at?: Point): PipelineDocument {
   const name = typeof task === "string" ? task : task.name;

@@ -1,10 +1,10 @@
-//! Where nodes lie across the layers: long edges straight, nodes in the middle of their neighbours (Brandes, Köpf 2002:
-//! "Fast and simple horizontal coordinate assignment"; the blocks are placed by longest paths).
+//! Positions of nodes across the layers: straight long edges, nodes centred on their neighbours (Brandes,
+//! Köpf 2002: "Fast and simple horizontal coordinate assignment"; longest paths place the blocks).
 
 import { listOf, type Lists } from "./net";
 import type { Proper } from "./proper";
 
-/** What keeps nodes apart: `size[n]` across the layers, and the gap between nodes; bends come closer. */
+/** Space between nodes: `size[n]` across the layers, and the gap between nodes; bends may be closer. */
 export interface Room {
   size: Float64Array;
   gap: number;
@@ -12,7 +12,7 @@ export interface Room {
 
 const BEND_GAP = 12;
 
-/** The middle of each node across the layers. */
+/** The centre of each node across the layers. */
 export function across(net: Proper, rows: readonly number[][], room: Room): Float64Array {
   const place = new Int32Array(net.count);
   for (const row of rows) row.forEach((node, index) => { place[node] = index; });
@@ -31,7 +31,7 @@ export function across(net: Proper, rows: readonly number[][], room: Room): Floa
 
 const key = (from: number, to: number) => from * 1_000_003 + to;
 
-// A straight long edge is worth more than one between two nodes: the latter gives way where they cross.
+// A straight long edge has priority over one between two nodes: where they cross, the latter yields.
 function conflicts(net: Proper, rows: readonly number[][], place: Int32Array): Set<number> {
   const refused = new Set<number>();
   const isBend = (node: number) => node >= net.real;
@@ -55,8 +55,8 @@ function conflicts(net: Proper, rows: readonly number[][], place: Int32Array): S
   return refused;
 }
 
-// Each node comes under a median neighbour of the layer before, where that crosses no one already aligned. Gives the
-// first node of each one's block.
+// Aligns each node with a median neighbour in the previous layer, unless that crosses an aligned pair.
+// Returns the first node of each node's block.
 function aligned(rows: readonly number[][], side: Lists, place: Int32Array, refused: Set<number>): Int32Array {
   const root = Int32Array.from(place, (_, node) => node);
   const taken = new Uint8Array(place.length);
@@ -79,7 +79,7 @@ function aligned(rows: readonly number[][], side: Lists, place: Int32Array, refu
   return root;
 }
 
-// Blocks as far left as their neighbours let them, then as far right as that widens nothing.
+// Moves blocks as far left as their neighbours allow, then as far right as possible without widening.
 function compacted(net: Proper, rows: readonly number[][], root: Int32Array, room: Room): Float64Array {
   const apart = (a: number, b: number) => {
     const near = a >= net.real || b >= net.real;
@@ -116,7 +116,7 @@ function compacted(net: Proper, rows: readonly number[][], root: Int32Array, roo
   return at.map((_, node) => at[block(node)] ?? 0);
 }
 
-// The four drawings are laid onto the narrowest; each node comes to the mean of the two in the middle.
+// Aligns the four drawings with the narrowest; each node gets the mean of its two median positions.
 function balanced(drawings: readonly Float64Array[], { size }: Room): Float64Array {
   const spans = drawings.map((at) => {
     let [least, most] = [Infinity, -Infinity];

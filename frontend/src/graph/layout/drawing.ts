@@ -1,4 +1,4 @@
-//! One part of a graph, laid out: layers, order, places.
+//! Lays out one component of a graph: layers, order, positions.
 
 import type { Edge } from "../types";
 import { across } from "./across";
@@ -7,7 +7,7 @@ import { netOf } from "./net";
 import { ordered } from "./order";
 import { proper } from "./proper";
 
-/** A box: its size along the edges and across them, and where it was across before, if it was. */
+/** A box: its size along and across the edges, and its previous position across, if known. */
 export interface Given {
   id: string;
   along: number;
@@ -15,7 +15,7 @@ export interface Given {
   before?: number | undefined;
 }
 
-/** The corner of each box, in the order given, its layer, and the bends of the edges by `from>to`. */
+/** The corner and layer of each box, in input order, and the bends of the edges by `from>to`. */
 export interface Drawing {
   places: { along: number; across: number; layer: number }[];
   bends: Map<string, { along: number; across: number }[]>;
@@ -29,7 +29,7 @@ export interface Gaps {
   node: number;
 }
 
-/** Draws a part. With places of before, nodes that were there keep their order. */
+/** Draws a component. With previous positions, known nodes keep their order. */
 export function draw(boxes: readonly Given[], edges: readonly Edge[], gaps: Gaps): Drawing {
   const net = netOf(boxes.map(({ id }) => id), edges);
   const full = proper(net, layersOf(net));

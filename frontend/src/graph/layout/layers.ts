@@ -1,4 +1,4 @@
-//! Which layer a node lies in: one more than its farthest predecessor's, and near to what needs it.
+//! The layer of each node: one more than its farthest predecessor's, and close to its dependents.
 
 import { listOf, type Net } from "./net";
 
@@ -9,7 +9,7 @@ export function layersOf(net: Net): Int32Array {
   for (const node of order) {
     for (const next of listOf(net.after, node)) layer[next] = Math.max(layer[next] ?? 0, (layer[node] ?? 0) + 1);
   }
-  // What waits for nobody lies right before the first that needs it: its edges are short then.
+  // A node without dependencies is placed just before its first dependent, for short edges.
   for (let at = order.length - 1; at >= 0; at -= 1) {
     const node = order[at] ?? 0;
     const after = listOf(net.after, node);
@@ -19,7 +19,7 @@ export function layersOf(net: Net): Int32Array {
   return layer;
 }
 
-/** All nodes, each after those before it; among equals the first given comes first. */
+/** A topological order of the nodes; ties keep the input order. */
 export function topological(net: Net): Int32Array {
   const missing = Int32Array.from({ length: net.count }, (_, node) => listOf(net.before, node).length);
   const order = new Int32Array(net.count);

@@ -25,7 +25,7 @@ function overlaps(layout: Layout): string[] {
   return found;
 }
 
-/** `layers` layers of `width` nodes, each needing three of the layer before. */
+/** `layers` layers of `width` nodes, each with three dependencies in the previous layer. */
 function wide(layers: number, width: number): { ids: string[]; edges: Edge[] } {
   const ids = Array.from({ length: layers * width }, (_, index) => `n${index}`);
   const edges = ids.slice(width).flatMap((to, index) =>
@@ -83,7 +83,7 @@ test("two thousand nodes are laid out in seconds", { timeout: 120_000 }, () => {
     expect(layOut(ids.map(box), edges, "right").nodes.size).toBe(2000);
     return performance.now() - began;
   };
-  // Some tenths of a second on a machine with nothing else to do: what is no longer near that is another algorithm. The
-  // rest is for machines that are busy, and the second try for those that were busy a moment ago.
+  // Some tenths of a second on an idle machine: far more means another complexity. The margin is for busy
+  // machines, and the second attempt for temporary load.
   expect(Math.min(...[taken(), taken()])).toBeLessThan(10_000);
 });

@@ -1,18 +1,20 @@
-//! The graph as the layout computes with it: numbers instead of names, one direction for all edges.
+//! The graph for layout computations: numbers instead of names, one direction for all edges.
 
 import type { Edge } from "../types";
 
-/** A graph over 0..count. Edge i leads from `from[i]` to `to[i]`; each pair stands once, and no cycle is left. */
+/** A graph over 0..count. Edge i leads from `from[i]` to `to[i]`; pairs are unique, and there is no cycle. */
 export interface Net {
   count: number;
   from: Int32Array;
   to: Int32Array;
-  /** Edges into and out of each node. */
+  /** Incoming and outgoing edges of each node. */
   before: Lists;
   after: Lists;
 }
 
-/** Lists of numbers for 0..count, in one array: those of n are `items[start[n]]` up to `items[start[n + 1]]`. */
+/**
+ * Lists of numbers for 0..count, in one array: those of n are `items[start[n]]` up to `items[start[n + 1]]`.
+ */
 export interface Lists {
   start: Int32Array;
   items: Int32Array;
@@ -23,7 +25,7 @@ export function listOf({ start, items }: Lists, of: number): Int32Array {
   return items.subarray(start[of], start[of + 1]);
 }
 
-/** For each of 0..count, the `values[i]` whose `keys[i]` it is, in their order. */
+/** Groups `values[i]` by `keys[i]` for 0..count, in input order. */
 export function lists(count: number, keys: Int32Array, values: Int32Array): Lists {
   const start = new Int32Array(count + 1);
   for (const key of keys) start[key + 1] = (start[key + 1] ?? 0) + 1;
@@ -38,7 +40,10 @@ export function lists(count: number, keys: Int32Array, values: Int32Array): List
   return { start, items };
 }
 
-/** A net of what is given. Loops, doubles and edges to nodes that are not there are left out; an edge that closes a cycle is turned. */
+/**
+ * Builds a net. Loops, duplicates and edges to missing nodes are ignored; an edge that closes a cycle is
+ * reversed.
+ */
 export function netOf(ids: readonly string[], edges: readonly Edge[]): Net {
   const number = new Map(ids.map((id, index) => [id, index]));
   const seen = new Set<number>();
@@ -52,14 +57,14 @@ export function netOf(ids: readonly string[], edges: readonly Edge[]): Net {
   return turned(net(ids.length, pairs));
 }
 
-/** A net of numbered edges that have no cycle. */
+/** A net of numbered edges without cycles. */
 export function net(count: number, pairs: readonly (readonly [number, number])[]): Net {
   const from = Int32Array.from(pairs, (pair) => pair[0]);
   const to = Int32Array.from(pairs, (pair) => pair[1]);
   return { count, from, to, before: lists(count, to, from), after: lists(count, from, to) };
 }
 
-// A depth-first search finds the edges that lead back to where it came from (Eiglsperger and others call them back edges).
+// A depth-first search finds the back edges (as Eiglsperger and others call them).
 function turned(given: Net): Net {
   const NEW = 0, OPEN = 1, DONE = 2;
   const state = new Uint8Array(given.count);

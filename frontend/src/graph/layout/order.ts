@@ -1,17 +1,17 @@
-//! The order of the nodes in each layer: few crossings (Sugiyama, Tagawa, Toda 1981: barycentres, to and fro; then
-//! exchanges of neighbours).
+//! The order of nodes in each layer, for few crossings (Sugiyama, Tagawa, Toda 1981: barycentres, back and
+//! forth; then swaps of neighbours).
 
 import { crossings } from "./crossings";
 import { listOf, type Lists } from "./net";
 import type { Proper } from "./proper";
 
 const SWEEPS = 12;
-/** Sweeps without a better order, after which it is left. */
+/** Stops after this many sweeps without an improvement. */
 const PATIENCE = 3;
 
 /**
- * The nodes of each layer in their order. `known[n]` is where a node was across the layers before (NaN: it is new): known
- * nodes keep their order, and only new ones and bends look for a place.
+ * The nodes of each layer, in order. `known[n]` is a node's previous position across the layers (NaN if it is
+ * new): known nodes keep their order, and only new ones and bends are placed.
  */
 export function ordered(net: Proper, known?: Float64Array): number[][] {
   const rows: number[][] = [];
@@ -22,7 +22,7 @@ export function ordered(net: Proper, known?: Float64Array): number[][] {
   return sweep(net, rows, place);
 }
 
-// A first order by a depth-first search, which lays a tree without crossings.
+// The initial order from a depth-first search, which draws a tree without crossings.
 function begin(net: Proper, rows: number[][], place: Float64Array): void {
   const seen = new Uint8Array(net.count);
   let next = 0;
@@ -58,7 +58,7 @@ function sweep(net: Proper, rows: number[][], place: Float64Array): number[][] {
   return best;
 }
 
-// Known nodes stay as they are to each other; the others come to the mean of their neighbours.
+// Known nodes keep their relative order; the others move to the mean of their neighbours.
 function keeping(net: Proper, rows: number[][], place: Float64Array, known: Float64Array): number[][] {
   const isKnown = (node: number) => node < net.real && !Number.isNaN(known[node] ?? NaN);
   for (let node = 0; node < net.count; node += 1) place[node] = isKnown(node) ? (known[node] ?? 0) : NaN;
@@ -77,7 +77,7 @@ function keeping(net: Proper, rows: number[][], place: Float64Array, known: Floa
 
 function barycentres(row: number[], side: Lists, place: Float64Array): void {
   const wanted = new Map(row.map((node) => [node, mean(listOf(side, node), place)]));
-  // Who has no neighbours on this side stays where it is; the others are sorted around it.
+  // Nodes without neighbours on this side stay; the others are sorted around them.
   const moving = row.filter((node) => !Number.isNaN(wanted.get(node)));
   moving.sort((a, b) => (wanted.get(a) ?? 0) - (wanted.get(b) ?? 0) || (place[a] ?? 0) - (place[b] ?? 0));
   let next = 0;
@@ -95,7 +95,7 @@ function mean(nodes: Int32Array, place: Float64Array): number {
   return count > 0 ? sum / count : NaN;
 }
 
-// Neighbours change places where that takes crossings away.
+// Swaps neighbours where that removes crossings.
 function exchange(net: Proper, rows: number[][], place: Float64Array): void {
   for (const row of rows) {
     for (let at = 0; at + 1 < row.length; at += 1) {
@@ -109,7 +109,7 @@ function exchange(net: Proper, rows: number[][], place: Float64Array): void {
   }
 }
 
-/** Crossings of the edges of `a` (left) with those of `b` (right), less those when they change places. */
+/** Crossings of the edges of `a` (left) with those of `b` (right), minus those after a swap. */
 function between(side: Lists, a: number, b: number, place: Float64Array): number {
   const [first, second] = [listOf(side, a), listOf(side, b)];
   if (first.length * second.length > 400) return 0;

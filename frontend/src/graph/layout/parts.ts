@@ -1,8 +1,9 @@
-//! Parts that no edge joins are laid out each for itself and packed: else a hundred small ones are a tower.
+//! Lays out connected components separately and packs them: otherwise a hundred small ones would form a
+//! tower.
 
 import type { Net } from "./net";
 
-/** The nodes of each part, in the order of their first node. */
+/** The nodes of each component, in the order of their first node. */
 export function partsOf(net: Net): number[][] {
   const leader = Int32Array.from({ length: net.count }, (_, node) => node);
   const find = (node: number): number => {
@@ -26,23 +27,23 @@ export function partsOf(net: Net): number[][] {
   return [...parts.values()];
 }
 
-/** A rectangle to pack: `along` the edges, `across` them. */
+/** A rectangle to pack: `along` and `across` the edges. */
 export interface Size {
   along: number;
   across: number;
 }
 
-/** A packed rectangle's corner; `column` counts those beside it in its row. */
+/** A packed rectangle's corner; `column` is its index in its row. */
 export interface Packed {
   along: number;
   across: number;
   column: number;
 }
 
-/** A little wider than high, as screens are. */
+/** Slightly wider than high, like screens. */
 const ASPECT = 1.6;
 
-/** Packs rectangles in rows, in their order. */
+/** Packs rectangles in rows, in order. */
 export function packed(sizes: readonly Size[], gap: number): Packed[] {
   const area = sizes.reduce((sum, { along, across }) => sum + (along + gap) * (across + gap), 0);
   const room = Math.max(Math.sqrt(area * ASPECT), ...sizes.map(({ along }) => along));

@@ -1,19 +1,19 @@
-//! Edges that cross layers get a bend in each of them, so that they have a place of their own between the nodes.
+//! Edges that span several layers get a bend in each, so that they have a position between the nodes.
 
 import { net, type Net } from "./net";
 
-/** A net whose edges lead to the next layer only. Numbers from `real` on are bends. */
+/** A net with edges between adjacent layers only. Numbers from `real` on are bends. */
 export interface Proper extends Net {
   real: number;
   layer: Int32Array;
-  /** The bends of each given edge, in the order of the layers. */
+  /** The bends of each input edge, in layer order. */
   bends: number[][];
 }
 
-/** Above so many bends the longest edges go without: a drawing of so many edges is read by its nodes. */
+/** Above this many bends, the longest edges get none: with so many edges only the nodes are readable. */
 const MOST_BENDS = 40_000;
 
-/** Puts bends into the long edges of a net. */
+/** Inserts bends into the long edges of a net. */
 export function proper(given: Net, layer: Int32Array): Proper {
   const spans = Array.from(given.from, (from, index) => (layer[given.to[index] ?? 0] ?? 0) - (layer[from] ?? 0));
   const longest = longestBent(spans);

@@ -56,7 +56,7 @@ test("when one node is added the others keep their order in each layer", () => {
       const parent = ids[after % ids.length] ?? "";
       const now = layOut([...ids, "new"].map(box), [...edges, { from: parent, to: "new" }], "right", { previous });
       expectApart(now);
-      // Only within parts that were one before: two parts that a node joins may change sides.
+      // Only within previous components: two components that a node joins may change sides.
       for (const a of ids) {
         for (const b of ids) {
           const [wasA, wasB, isA, isB] = [before.nodes.get(a), before.nodes.get(b), now.nodes.get(a), now.nodes.get(b)];
@@ -70,7 +70,7 @@ test("when one node is added the others keep their order in each layer", () => {
   );
 });
 
-// Layers of a width, each node needing two of the layer before.
+// Layers of equal width, each node with two dependencies in the previous layer.
 test.each([[8, 6], [20, 10], [50, 20]])("in %i layers of %i, one more node leaves about half of the others at their very places, and all in their layers", (layers, width) => {
   const ids = Array.from({ length: layers * width }, (_, index) => `n${index}`);
   const edges = ids.slice(width).flatMap((to, index) => [0, 1].map((by): Edge => ({ from: `n${Math.floor(index / width) * width + ((index + by) % width)}`, to })));

@@ -1,54 +1,54 @@
-//! What every part of writing needs: the text, its style, and what anchors stand for once all is written.
+//! The context of writing: the text, its style, and the final values of anchors.
 
 import type { Json } from "../document";
 import { equal } from "../equal";
 import { quoted, scalar, type Style } from "../yaml";
 import type { ScalarTree, Tree } from "./tree";
 
-/** A piece of the text and what comes in its place. */
+/** A range of the text and its replacement. */
 export interface Splice {
   readonly from: number;
   readonly to: number;
   readonly text: string;
 }
 
-/** The state of one writing. */
+/** The state of one write. */
 export class Context {
   readonly eol: string;
   readonly style: Style;
-  /** What anchored values are afterwards, where that is another value or none (`null`) than before. */
+  /** The new values of changed anchors; `null` if removed. */
   readonly #settled = new Map<Tree, { readonly value: Json } | null>();
 
   constructor(
     readonly text: string,
     root: Tree,
-    /** Strings and keys are in double quotes, as JSON has them. */
+    /** Whether strings and keys are double-quoted, as in JSON. */
     readonly json: boolean,
   ) {
     this.eol = text.includes("\r\n") ? "\r\n" : "\n";
     this.style = styleOf(text, root);
   }
 
-  /** Whether a value stays as it is written. `before` and `after` are often the same object. */
+  /** Whether a value keeps its text. `before` and `after` are often the same object. */
   stays(tree: Tree, before: unknown, after: Json): boolean {
     if (tree.kind === "alias") return this.#standsFor(tree.target, after);
     if (tree.aliased && this.#settled.size > 0) return false;
     return (before === after && before !== undefined) || equal(tree.plain, after);
   }
 
-  /** Notes what an anchored value becomes. */
+  /** Records the new value of an anchored node. */
   settle(tree: Tree, after: Json): void {
     if (tree.anchor !== undefined && !equal(tree.plain, after)) this.#settled.set(tree, { value: after });
   }
 
-  /** Notes that a value goes, with all anchors in it. */
+  /** Records that a value is removed, with all anchors in it. */
   gone(tree: Tree): void {
     if (tree.anchor !== undefined) this.#settled.set(tree, null);
     if (tree.kind === "list") for (const item of tree.items) this.gone(item);
     if (tree.kind === "map") for (const { value } of [...tree.pairs, ...tree.merged]) this.gone(value);
   }
 
-  /** What a tree stands for when all is written; `undefined` when its anchor goes. */
+  /** The final value of a tree; `undefined` if its anchor is removed. */
   valueOf(tree: Tree): Json | undefined {
     const settled = this.#settled.get(tree.kind === "alias" ? tree.target : tree);
     return settled === undefined ? tree.plain : settled?.value;
@@ -59,7 +59,7 @@ export class Context {
     return settled === undefined ? equal(target.plain, after) : settled !== null && equal(settled.value, after);
   }
 
-  /** A scalar in one line, quoted as the one before was. */
+  /** A scalar on one line, quoted like the previous one. */
   scalar(value: Json, inFlow: boolean, like?: ScalarTree): string {
     if (typeof value !== "string") return JSON.stringify(value);
     if (this.json) return quoted(value);
@@ -70,7 +70,7 @@ export class Context {
     return scalar(value, inFlow);
   }
 
-  /** A key as it stands before `:`. */
+  /** A key as written before `:`. */
   key(name: string, inFlow: boolean): string {
     return this.json ? quoted(name) : scalar(name, inFlow);
   }
@@ -79,7 +79,7 @@ export class Context {
     return this.text.lastIndexOf("\n", at - 1) + 1;
   }
 
-  /** The start of the line after this place, or the end of the text. */
+  /** The start of the next line, or the end of the text. */
   nextLine(at: number): number {
     const end = this.text.indexOf("\n", at);
     return end < 0 ? this.text.length : end + 1;
@@ -89,7 +89,7 @@ export class Context {
     return at - this.lineStart(at);
   }
 
-  /** The end of what is written of a value: comments and blank lines behind it are not part of it. */
+  /** The end of a value's text, without trailing comments and blank lines. */
   end(tree: Tree): number {
     if ((tree.kind === "map" || tree.kind === "list") && !tree.flow) {
       const ends = tree.kind === "list" ? tree.items.map((item) => this.end(item)) : [...tree.pairs, ...tree.merged].map((pair) => Math.max(pair.to, this.end(pair.value)));
@@ -100,7 +100,7 @@ export class Context {
   }
 }
 
-/** The indentations of a text, from the first mapping and the first list in it. */
+/** The indentation style of a text, from its first mapping and its first list. */
 function styleOf(text: string, root: Tree): Style {
   const column = (at: number) => at - (text.lastIndexOf("\n", at - 1) + 1);
   let [indent, listIndent] = [0, -1];

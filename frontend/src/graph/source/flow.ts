@@ -1,4 +1,4 @@
-//! Writing what stands in brackets and braces: each piece that stays is written as it was.
+//! Writes flow collections (brackets and braces), keeping the text of unchanged parts.
 
 import { aligned } from "../align";
 import type { Json } from "../document";
@@ -6,14 +6,14 @@ import { isMapping } from "../equal";
 import type { Context } from "./context";
 import { mergedKeys, type ListTree, type MapTree, type PairTree, type Tree } from "./tree";
 
-/** One element between commas, with the white space and comments around it. */
+/** One item between commas, with its surrounding white space and comments. */
 interface Piece {
   readonly before: string;
   readonly text: string;
   readonly after: string;
 }
 
-/** The text of a value in flow style. `before` is what the tree stood for in the document. */
+/** The text of a value in flow style. `before` is the tree's value in the document. */
 export function flowText(context: Context, tree: Tree, before: unknown, after: Json): string {
   if (context.stays(tree, before, after)) return context.text.slice(tree.from, tree.to);
   context.settle(tree, after);
@@ -23,7 +23,7 @@ export function flowText(context: Context, tree: Tree, before: unknown, after: J
   return fresh(context, after, tree.kind === "scalar" ? tree : undefined);
 }
 
-/** A value that was not there before, in one line. */
+/** A new value, on one line. */
 export function fresh(context: Context, value: Json, like?: Extract<Tree, { kind: "scalar" }>): string {
   if (Array.isArray(value)) return `[${value.map((one) => fresh(context, one as Json)).join(", ")}]`;
   if (!isMapping(value)) return context.scalar(value, true, like);
@@ -31,7 +31,7 @@ export function fresh(context: Context, value: Json, like?: Extract<Tree, { kind
   return `{${pairs.map(([key, one]) => `${context.key(key, true)}: ${fresh(context, one ?? null)}`).join(", ")}}`;
 }
 
-/** The same over several lines, as formatted JSON has it. */
+/** A new value on several lines, as in formatted JSON. */
 function pretty(context: Context, value: Json, indent: string, step: string): string {
   const inner = indent + step;
   const line = (texts: string[], open: string, close: string) => `${open}\n${inner}${texts.join(`,\n${inner}`)}\n${indent}${close}`;
@@ -89,7 +89,7 @@ function pairText(context: Context, pair: PairTree, before: unknown, after: Json
   return context.text.slice(pair.from, value.from) + flowText(context, value, before, after);
 }
 
-/** What stands between the commas around an element, but for the element. */
+/** The text between the commas around an item, without the item. */
 function around(context: Context, tree: Tree, spans: readonly [number, number][], at: number): Omit<Piece, "text"> {
   const [from, to] = spans[at] ?? [0, 0];
   const previous = spans[at - 1]?.[1];
@@ -99,7 +99,7 @@ function around(context: Context, tree: Tree, spans: readonly [number, number][]
   return { before: context.text.slice(start, from), after: context.text.slice(to, end < 0 ? next : end) };
 }
 
-/** The first comma between two places that is not in a comment; -1 when there is none. */
+/** The first comma in a range outside of comments; -1 if there is none. */
 function comma(text: string, from: number, to: number): number {
   for (let at = from; at < to; at += 1) {
     if (text.charAt(at) === ",") return at;

@@ -1,4 +1,4 @@
-//! YAML to a tree, by the package `yaml`; with the server's codes for what is wrong.
+//! Parses YAML to a tree with the package `yaml`, reporting problems with the server's codes.
 
 import { isAlias, isMap, isScalar, isSeq, parseDocument, type Node, type YAMLMap } from "yaml";
 import type { Json } from "../document";
@@ -6,19 +6,19 @@ import { isMapping } from "../equal";
 import { mistake, pointer, type Code, type Finding } from "../finding";
 import { plainMap, type PairTree, type Tree } from "./tree";
 
-/** How many values all aliases of a document may stand for together, as on the server. */
+/** The maximum number of values behind all aliases of a document, as on the server. */
 const MAX_ALIASED = 1_000_000;
 
-/** How many lists and mappings may stand in one another, as on the server. */
+/** The maximum nesting of lists and mappings, as on the server. */
 const MAX_DEPTH = 64;
 
-/** A finding at an offset of the text. */
+/** A problem at an offset of the text. */
 export interface Found {
   readonly finding: Finding;
   readonly at: number;
 }
 
-/** Reads a text. Without a tree there is at least one finding. */
+/** Parses a text. Without a tree there is at least one problem. */
 export function readTree(text: string): { tree: Tree | undefined; found: Found[] } {
   try {
     const document = parseDocument(text, { uniqueKeys: false, stringKeys: false, logLevel: "error" });
@@ -30,7 +30,7 @@ export function readTree(text: string): { tree: Tree | undefined; found: Found[]
     return reader.broken ? { tree: undefined, found: [reader.broken] } : { tree, found: reader.found };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // The package gives up, too, but only much deeper.
+    // The package has a limit, too, but a much higher one.
     return { tree: undefined, found: [tooDeep(0)] };
   }
 }
@@ -48,7 +48,7 @@ function reason(code: string, message: string): string {
   return message.split("\n")[0]?.replace(/ at line \d+, column \d+:?$/, "") ?? message;
 }
 
-/** How many values there are in one, itself included, and how many lists and mappings stand in one another. */
+/** The number of values in a value, including itself, and its nesting depth. */
 interface Size {
   readonly count: number;
   readonly depth: number;

@@ -1,5 +1,5 @@
-//! A read value as a pipeline document, when it can be drawn: tasks with names, needs that are lists of names, and so on.
-//! What is subtler is left to the check and to the server.
+//! Converts a parsed value to a pipeline document if it can be drawn: tasks have names, needs are lists of
+//! names, and so on. The check and the server cover the rest.
 
 import type { Json, JsonObject, PipelineDocument, Task } from "../document";
 import { mistake, pointer, type Finding } from "../finding";
@@ -9,7 +9,7 @@ const TASK_MAPPINGS = ["arguments", "env", "resources", "role_resources", "retry
 const TASK_LISTS = ["needs", "setup", "secrets", "volumes", "limits", "outputs"];
 const PIPELINE_MAPPINGS = ["labels", "parameters", "env", "schedule", "placement", "canvas"];
 
-/** The document, or what stops it from being one. */
+/** The document, or the problems that prevent it. */
 export function documentOf(value: Json): { document: PipelineDocument | undefined; findings: Finding[] } {
   const shape = new Shape();
   const document = shape.pipeline(value);

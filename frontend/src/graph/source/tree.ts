@@ -1,19 +1,21 @@
-//! A text as a tree that remembers where each value stands. Values are read as the server reads them.
+//! A syntax tree with the position of each value. Values are interpreted like on the server.
 
 import type { Json } from "../document";
 
-/** What every value has. `from` and `to` are offsets of the value itself, without anchor, tag and what follows. */
+/**
+ * Common fields of values. `from` and `to` are the value's offsets, without anchor, tag and trailing text.
+ */
 interface Value {
   readonly from: number;
   readonly to: number;
   readonly plain: Json;
   /** Its anchor's name. */
   readonly anchor?: string | undefined;
-  /** Whether it or something in it is an alias. */
+  /** Whether it is or contains an alias. */
   readonly aliased: boolean;
 }
 
-/** Text, number, true, false, nothing. */
+/** Text, number, boolean, null. */
 export interface ScalarTree extends Value {
   readonly kind: "scalar";
   readonly style: "plain" | "single" | "double" | "block";
@@ -33,7 +35,7 @@ export interface PairTree {
   readonly value: Tree;
 }
 
-/** A mapping; `merged` are the pairs `<<`. */
+/** A mapping; `merged` are its `<<` pairs. */
 export interface MapTree extends Value {
   readonly kind: "map";
   readonly flow: boolean;
@@ -41,17 +43,15 @@ export interface MapTree extends Value {
   readonly merged: readonly PairTree[];
 }
 
-/** A list. */
 export interface ListTree extends Value {
   readonly kind: "list";
   readonly flow: boolean;
   readonly items: readonly Tree[];
 }
 
-/** A value and its place. */
 export type Tree = ScalarTree | AliasTree | MapTree | ListTree;
 
-/** A mapping's value: its own keys, then those of what it merges. Of a key that stands twice, the first counts. */
+/** A mapping's value: its own keys, then the merged ones. Of a duplicate key, the first wins. */
 export function plainMap(pairs: readonly PairTree[], merged: readonly PairTree[]): Json {
   const value = new Map<string, Json>();
   for (const { key, value: inner } of pairs) if (!value.has(key)) value.set(key, inner.plain);
@@ -59,7 +59,7 @@ export function plainMap(pairs: readonly PairTree[], merged: readonly PairTree[]
   return Object.fromEntries(value);
 }
 
-/** The keys that `<<` brings; earlier sources win. */
+/** The keys from `<<`; earlier sources win. */
 export function mergedKeys(merged: readonly PairTree[], plainOf: (tree: Tree) => Json = (tree) => tree.plain): Map<string, Json> {
   const found = new Map<string, Json>();
   for (const { value } of merged) {

@@ -1,5 +1,5 @@
-//! Writing a document into its text: only what changed is changed. Comments, order, quoting and line breaks of all else
-//! stay as they are.
+//! Writes a document into its text with minimal changes: comments, order, quoting and line breaks of
+//! everything else are kept.
 
 import { aligned } from "../align";
 import type { Json } from "../document";
@@ -9,17 +9,17 @@ import { Context, type Splice } from "./context";
 import { flowText, fresh } from "./flow";
 import { mergedKeys, type ListTree, type MapTree, type PairTree, type Tree } from "./tree";
 
-/** Where a value stands: behind `at` (a `:` or `-`), in a mapping or list that begins at a column. */
+/** The position of a value: behind `at` (a `:` or `-`), in a collection that starts at a column. */
 interface Slot {
   readonly at: number;
   readonly column: number;
   readonly inList: boolean;
 }
 
-/** How deep single values are replaced; deeper, whole ones are. */
+/** Down to this depth values are replaced individually; below, whole collections are. */
 export type Depth = number;
 
-/** The text with a changed document in it. `before` is what the tree was read as. */
+/** The text of a changed document. `before` is the parsed value of the tree. */
 export function written(text: string, root: Tree, json: boolean, before: unknown, after: Json, depth: Depth): string {
   const writer = new Writer(new Context(text, root, json), depth);
   writer.value(root, before, after, { at: 0, column: -1, inList: false }, 0);
@@ -38,7 +38,7 @@ class Writer {
     const { text } = this.context;
     let [result, at] = ["", 0];
     for (const splice of this.#splices.sort((a, b) => a.from - b.from)) {
-      // Two changes of one place: the caller writes larger parts then.
+      // Overlapping changes: the caller then writes larger parts.
       if (splice.from < at) return "";
       result += text.slice(at, splice.from) + splice.text;
       at = splice.to;
@@ -73,7 +73,7 @@ class Writer {
       if (value !== undefined) this.value(pair.value, was[pair.key], value, { at: this.#colon(pair) + 1, column, inList: false }, depth + 1);
       else if (pair.value.plain !== null) removed.push(pair);
     }
-    // What the document has without being written here (a missing name is an empty one) is not written either.
+    // Implicit values (a missing name is an empty one) are not written either.
     for (const [key, value] of open) if (key in was && was[key] === value && !(key in (tree.plain as object))) open.delete(key);
     this.#merges(tree, open);
     const gone = this.#renamed(removed, open);
@@ -81,12 +81,14 @@ class Writer {
     this.#remove(tree, gone);
   }
 
-  /** The place of the colon behind a key. */
+  /** The offset of the colon after a key. */
   #colon(pair: PairTree): number {
     return this.context.text.indexOf(":", pair.to);
   }
 
-  /** Keys that `<<` brings need no line; when one of them goes, the others are written out and `<<` goes. */
+  /**
+   * Keys from `<<` need no line. If one of them is removed, the others are written out and `<<` is removed.
+   */
   #merges(tree: MapTree, open: Map<string, Json>): void {
     if (tree.merged.length === 0) return;
     const merged = mergedKeys(tree.merged, (source) => this.context.valueOf(source) ?? null);
@@ -96,7 +98,9 @@ class Writer {
     } else this.#remove(tree, tree.merged);
   }
 
-  /** A key that goes while one with the same value comes is the same under another name; gives those that really go. */
+  /**
+   * A removed key is a rename if an added one has the same value. Returns the keys that are really removed.
+   */
   #renamed(removed: readonly PairTree[], open: Map<string, Json>): PairTree[] {
     return removed.filter((pair) => {
       const again = [...open].find(([, value]) => equal(value, pair.value.plain));
@@ -117,7 +121,7 @@ class Writer {
     }
   }
 
-  /** The lines of a value behind `key:` or `-`. */
+  /** The lines of a value after `key:` or `-`. */
   #lines(start: string, value: Json, column: number, inList: boolean, asBlock = false): string[] {
     const { style } = this.context;
     if (typeof value === "string" && isText(value, asBlock)) return [`${start} ${literalSign(value)}`, ...literal(value, column + style.indent)];
@@ -156,7 +160,7 @@ class Writer {
     }
   }
 
-  /** The place of the dash before an element. */
+  /** The offset of the dash before an item. */
   #dash(item: Tree, column: number): number {
     const { context } = this;
     for (let start = context.lineStart(item.from); ; start = context.lineStart(start - 1)) {
@@ -169,7 +173,7 @@ class Writer {
     context.gone(item);
     const start = this.#comments(dash);
     let end = context.nextLine(Math.max(dash, context.end(item)));
-    // Blank lines between elements stand behind each of them.
+    // Blank lines between items belong to the preceding one.
     if (item !== tree.items.at(-1)) while (end < context.text.length && context.text.slice(end, context.nextLine(end)).trim() === "") end = context.nextLine(end);
     this.#splice(start, end, "");
   }
@@ -186,7 +190,7 @@ class Writer {
     else this.#insert(this.#comments(first ? this.#dash(first, column) : tree.from), apart ? [...lines, ""] : lines);
   }
 
-  /** Where the comments begin that stand right above a place; the start of its line when there are none. */
+  /** The start of the comments directly above an offset; the start of its line if there are none. */
   #comments(at: number): number {
     const { context } = this;
     let start = context.lineStart(at);
@@ -195,11 +199,11 @@ class Writer {
       if (!/^[ \t]*#/.test(context.text.slice(above, start))) break;
       start = above;
     }
-    // What stands above everything is about the whole document.
+    // Comments at the top are about the whole document.
     return start === 0 && context.lineStart(at) > 0 ? context.lineStart(at) : start;
   }
 
-  /** Something else in the place of a value. */
+  /** Replaces a value. */
   #replace(tree: Tree, after: Json, slot: Slot): void {
     const { context } = this;
     context.gone(tree);

@@ -1,7 +1,7 @@
-// What programs write for terminals, as pieces of text with class names: colours are shown, everything else that
-// steers a terminal is left out. Each line begins plain: lines of several workers stand between one another.
+// Converts terminal output to styled text: colours are shown, all other control sequences are removed. Each
+// line starts unstyled, because lines of several workers are interleaved.
 
-/** A piece of a line that looks the same throughout. */
+/** A piece of a line with one style. */
 export interface Piece {
   readonly text: string;
   /** Class names, separated by spaces; empty for plain text. */
@@ -20,14 +20,14 @@ const ESCAPE = /\u001b\[([0-9;:?]*)([ -/]*[@-~])|\u001b\][^\u0007\u001b]*(?:\u00
  
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
-/** What stands on the screen after a line with carriage returns was written: its last part. */
+/** The visible text of a line with carriage returns: its last part. */
 function afterReturns(line: string): string {
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   const at = text.lastIndexOf("\r");
   return at < 0 ? text : text.slice(at + 1);
 }
 
-/** The line as pieces; their texts together are what a person reads. */
+/** The line as pieces; their texts together are the readable line. */
 export function pieces(line: string): Piece[] {
   const text = afterReturns(line);
   const found: Piece[] = [];
@@ -46,7 +46,7 @@ export function pieces(line: string): Piece[] {
   return found;
 }
 
-/** The line without anything that steers a terminal. */
+/** The line without control sequences. */
 export function plain(line: string): string {
   if (!/[\u0000-\u0008\u000b-\u001f\u007f]/.test(line)) return line;  
   return afterReturns(line).replace(ESCAPE, "").replace(CONTROL, "");
@@ -59,7 +59,7 @@ function style(pen: Pen): string {
   return names.join(" ");
 }
 
-/** Takes the parameters of one SGR sequence (ECMA-48, 8.3.117). */
+/** Applies the parameters of one SGR sequence (ECMA-48, 8.3.117). */
 function change(pen: Pen, parameters: string): void {
   const codes = parameters.split(/[;:]/).map(Number);
   for (let at = 0; at < codes.length; at += 1) {
@@ -93,7 +93,7 @@ function simple(pen: Pen, code: number): void {
   else if (code >= 100 && code <= 107) pen.back = code - 92;
 }
 
-/** The nearest of the 16 colours for `5;n` or `2;r;g;b`, and how many parameters were used. */
+/** The nearest of the 16 colours for `5;n` or `2;r;g;b`, and the number of parameters consumed. */
 function extended(codes: readonly number[]): [number | undefined, number] {
   if (codes[0] === 5) return [of256(codes[1] ?? 0), 2];
   if (codes[0] === 2) return [nearest(codes[1] ?? 0, codes[2] ?? 0, codes[3] ?? 0), 4];

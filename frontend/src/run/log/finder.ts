@@ -1,43 +1,43 @@
-// Finding in a log that grows: what was found, and where one is.
+// Search in a growing log: the matches, and the current one.
 
 import type { Lines } from "./lines";
 import { expression, matching, step, type Query } from "./search";
 
-/** What is looked for in the lines of a log. */
+/** A search in the lines of a log. */
 export class Finder {
   readonly #lines: Lines;
   #wanted: RegExp | undefined;
   #found: number[] = [];
   #looked = 0;
   #line = -1;
-  /** Whether what was typed is not an expression. */
+  /** Whether the input is an invalid regular expression. */
   bad = false;
 
   constructor(lines: Lines) {
     this.#lines = lines;
   }
 
-  /** What is looked for. */
+  /** The search expression. */
   get wanted(): RegExp | undefined {
     return this.#wanted;
   }
 
-  /** The line that was stepped to; -1 before. */
+  /** The current line; -1 if there is none. */
   get line(): number {
     return this.#line;
   }
 
-  /** How many lines hold it. */
+  /** The number of matching lines. */
   get count(): number {
     return this.#found.length;
   }
 
-  /** Which of them was stepped to, from 1; 0 before. */
+  /** The index of the current match, from 1; 0 if there is none. */
   get place(): number {
     return this.#found.indexOf(this.#line) + 1;
   }
 
-  /** Looks for something else, and steps to the first match from a line on. */
+  /** Starts another search, and goes to the first match from a line on. */
   ask(query: Query, from: number): void {
     this.#wanted = expression(query);
     this.bad = query.text !== "" && this.#wanted === undefined;
@@ -48,7 +48,7 @@ export class Finder {
     if (this.#found.length > 0) this.#line = step(this.#found, from - 1, 1);
   }
 
-  /** Lines were added or have changed, from this one on. */
+  /** Lines from this one on were added or have changed. */
   grown(from: number): void {
     if (this.#wanted === undefined) return;
     const first = Math.min(from, this.#looked);
@@ -57,7 +57,7 @@ export class Finder {
     this.#looked = this.#lines.count;
   }
 
-  /** Steps to the next (1) or the previous (-1) match. */
+  /** Goes to the next (1) or the previous (-1) match. */
   step(direction: 1 | -1): void {
     this.#line = step(this.#found, this.#line, direction);
   }

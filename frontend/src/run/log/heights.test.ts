@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { Heights } from "./heights";
 
-/** The same, slowly. */
+/** A slow reference implementation. */
 function slowly(rows: readonly number[]): { top: number[]; line: number[] } {
   const line: number[] = [];
   const top = [0];

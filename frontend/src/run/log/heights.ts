@@ -1,27 +1,26 @@
-// Where the lines of a long list lie when they are of different heights: a Fenwick tree, so that finding a line at a
-// position and changing a height both take logarithmic time.
+// Positions of lines with different heights, in a Fenwick tree: finding a line at a position and changing a
+// height both take logarithmic time.
 
-/** Heights of lines, in rows: a line that is wrapped takes several. */
+/** Heights of lines, in rows: a wrapped line takes several. */
 export class Heights {
   #rows: number[] = [];
   #tree: number[] = [0];
 
-  /** How many lines. */
   get count(): number {
     return this.#rows.length;
   }
 
-  /** The rows of all lines. */
+  /** The total number of rows. */
   get total(): number {
     return this.top(this.count);
   }
 
-  /** The rows of one line. */
+  /** The height of one line, in rows. */
   of(index: number): number {
     return this.#rows[index] ?? 0;
   }
 
-  /** Takes these heights instead of all before. */
+  /** Replaces all heights. */
   reset(rows: number[]): void {
     this.#rows = rows;
     const tree = [0, ...rows];
@@ -32,12 +31,12 @@ export class Heights {
     this.#tree = tree;
   }
 
-  /** One more line at the end. */
+  /** Appends a line. */
   push(rows: number): void {
     this.#rows.push(rows);
     const at = this.#tree.length;
     let sum = rows;
-    // The node covers the lines back to where the lowest bit of its index points.
+    // A node covers as many lines as the lowest bit of its index.
     for (let child = at - 1; child > at - (at & -at); child -= child & -child) sum += this.#tree[child] ?? 0;
     this.#tree.push(sum);
   }
@@ -50,14 +49,14 @@ export class Heights {
     for (let at = index + 1; at < this.#tree.length; at += at & -at) this.#tree[at] = (this.#tree[at] ?? 0) + by;
   }
 
-  /** The rows of all lines before this one. */
+  /** The number of rows before this line. */
   top(index: number): number {
     let sum = 0;
     for (let at = index; at > 0; at -= at & -at) sum += this.#tree[at] ?? 0;
     return sum;
   }
 
-  /** The line that this row belongs to; the last one for rows beyond. */
+  /** The line at this row; the last line for rows beyond the end. */
   lineAt(row: number): number {
     let at = 0;
     let left = row;

@@ -1,16 +1,16 @@
-// The lines of a log as far as they were read. Streams of several workers arrive in pieces, one between another; a
-// piece may end within a line, and the next piece of the same stream goes on there.
+// The lines of a log read so far. Streams of several workers arrive in interleaved chunks; a chunk may end
+// within a line, which the next chunk of the same stream continues.
 
-/** Who wrote a line. */
+/** The source of a line. */
 export interface Source {
   readonly worker: string;
   /** `stdout` or `stderr`. */
   readonly stream: string;
 }
 
-/** From a line of a piece on, lines came at this moment (RFC 3339), up to where the next one of these begins. */
+/** Lines of a chunk arrived at this time (RFC 3339), from `line` on up to the next entry. */
 export interface LineTime {
-  /** The line in the piece, from 0. */
+  /** The line's index in the chunk, from 0. */
   readonly line: number;
   readonly at: string;
 }
@@ -18,37 +18,35 @@ export interface LineTime {
 interface Line {
   readonly source: Source;
   text: string;
-  /** When its beginning came, in milliseconds; undefined where nobody knows. */
+  /** When its beginning arrived, in milliseconds; undefined if unknown. */
   readonly at: number | undefined;
 }
 
-/** Lines in the order in which they were read. */
+/** Lines, in reading order. */
 export class Lines {
   readonly #lines: Line[] = [];
-  /** By worker and stream: where the line is that has not ended. */
+  /** By worker and stream: the index of the unfinished line. */
   readonly #open = new Map<string, number>();
 
-  /** How many lines there are. */
   get count(): number {
     return this.#lines.length;
   }
 
-  /** The text of a line, by its position from 0. */
+  /** The text of a line, by its index from 0. */
   at(index: number): string {
     return this.#lines[index]?.text ?? "";
   }
 
-  /** Who wrote it. */
   source(index: number): Source | undefined {
     return this.#lines[index]?.source;
   }
 
-  /** When it came, in milliseconds, where that is known. */
+  /** When a line arrived, in milliseconds; undefined if unknown. */
   time(index: number): number | undefined {
     return this.#lines[index]?.at;
   }
 
-  /** A piece that follows. Returns the first line that is new or has changed. */
+  /** Appends a chunk. Returns the first line that is new or has changed. */
   append(source: Source, text: string, times: readonly LineTime[] = []): number {
     const key = `${source.worker} ${source.stream}`;
     const open = this.#open.get(key);
@@ -73,14 +71,14 @@ export class Lines {
     return first;
   }
 
-  /** Forgets everything. */
+  /** Removes all lines. */
   clear(): void {
     this.#lines.length = 0;
     this.#open.clear();
   }
 }
 
-/** Says, line after line of a piece, when each came. */
+/** Returns the arrival time of each line of a chunk in turn. */
 function clock(times: readonly LineTime[]): () => number | undefined {
   let [line, next, at]: [number, number, number | undefined] = [0, 0, undefined];
   return () => {

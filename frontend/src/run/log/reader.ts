@@ -1,42 +1,42 @@
-// Reads a log: what is there in large pieces, then what is added as it is written.
+// Reads a log: existing content in large chunks, then new content as it is written.
 
 import { request } from "../../api/client";
 import { live, type Live } from "../../core/live";
 import type { LineTime, Source } from "./lines";
 
-/** Which log. */
+/** The selected log. */
 export interface Choice {
   readonly run: string;
   readonly task: string;
   readonly instance: string;
   readonly attempt: string;
-  /** Only this worker's; all when empty. */
+  /** Only this worker; all if empty. */
   readonly worker: string;
-  /** Only this stream; both when empty. */
+  /** Only this stream; both if empty. */
   readonly stream: string;
 }
 
 interface Chunk extends Source {
   readonly offset: number;
   readonly text: string;
-  /** When its lines came; absent of logs from before there were times. */
+  /** When its lines arrived; absent for logs written before this was recorded. */
   readonly times?: LineTime[];
 }
 
-/** What a reader tells. */
+/** Callbacks of a reader. */
 export interface Told {
-  /** More of a stream. */
+  /** Called with the next chunk of a stream. */
   text: (source: Source, text: string, times: readonly LineTime[]) => void;
-  /** Everything that was there has been told; whether more will come. */
+  /** Called when the existing content is complete, with whether more will come. */
   caughtUp: (goesOn: boolean) => void;
-  /** It has ended. */
+  /** Called when the log has ended. */
   ended: () => void;
-  /** Whether enough was read. */
+  /** Whether to stop reading. */
   enough: () => boolean;
   failed: (message: string) => void;
 }
 
-/** The query of a choice, without a question mark. */
+/** The query string of a choice, without a question mark. */
 export function query(choice: Choice): string {
   const query = new URLSearchParams({ task: choice.task, instance: choice.instance, attempt: choice.attempt });
   if (choice.worker !== "") query.set("worker", choice.worker);
@@ -44,10 +44,10 @@ export function query(choice: Choice): string {
   return query.toString();
 }
 
-/** Bytes that are asked for at once: the most that is told. */
+/** The maximum chunk size of the API, in bytes. */
 const PIECE = 4 << 20;
 
-/** Reads one log from its beginning, or its last part, on. */
+/** Reads one log, from its beginning or its last part on. */
 export class LogReader {
   readonly #choice: Choice;
   readonly #told: Told;
@@ -59,13 +59,13 @@ export class LogReader {
     this.#told = told;
   }
 
-  /** How long the log is by now, in bytes. */
+  /** The current length of the log, in bytes. */
   async length(): Promise<number> {
     const { data } = await request("GET", `/runs/${this.#choice.run}/logs?${query(this.#choice)}`);
     return data.streams.reduce((sum, stream) => sum + stream.length, 0);
   }
 
-  /** Begins. `tail`: of what is there, only so many lines of each stream. */
+  /** Starts reading. `tail` limits the existing content to this many lines per stream. */
   async start(tail?: number): Promise<void> {
     try {
       await this.#read(tail);
@@ -74,7 +74,6 @@ export class LogReader {
     }
   }
 
-  /** Ends. */
   close(): void {
     this.#stop.abort();
     this.#live?.close();

@@ -1,28 +1,27 @@
-// One line of a log as an element: colours, who wrote it, and what was found in it.
+// One line of a log as an element: colours, source, and search matches.
 
 import { pieces } from "./ansi";
 import type { Source } from "./lines";
 import { spans, type Span } from "./search";
 import { shown, WIDTH, type Times } from "./times";
 
-/** Longer lines are cut on the screen; the download has them whole. */
+/** Longer lines are truncated on the screen; the download has them in full. */
 const LONGEST = 20_000;
-/** So many colours tell workers apart. */
+/** The number of colours that distinguish workers. */
 const COLOURS = 6;
 
-/** How lines are shown. */
+/** How lines are rendered. */
 export interface Look {
-  /** Whether lines begin with the name of who wrote them. */
+  /** Whether lines start with their source's name. */
   readonly named: boolean;
-  /** What is looked for. */
+  /** The search expression. */
   readonly wanted: RegExp | undefined;
-  /** How the time stands before a line. */
+  /** The format of times. */
   readonly times: Times;
   /** When the attempt began, in milliseconds. */
   readonly begin: number;
 }
 
-/** The line's element. */
 export function row(text: string, source: Source | undefined, at: number | undefined, look: Look): HTMLElement {
   const element = document.createElement("div");
   element.className = source?.stream === "stderr" ? "log-row log-stderr" : "log-row";
@@ -40,12 +39,12 @@ export function row(text: string, source: Source | undefined, at: number | undef
     marked(element, part.text, part.style, start, found);
     start += part.text.length;
   }
-  // An empty line is as high as any other.
+  // Gives an empty line the normal height.
   if (element.childNodes.length === 0) element.append("\u200b");
   return element;
 }
 
-/** Appends a piece that begins at `start`, with the parts marked that were found. */
+/** Appends a piece that begins at `start`, with search matches marked. */
 function marked(into: HTMLElement, text: string, style: string, start: number, found: readonly Span[]): void {
   let at = 0;
   for (const { from, to } of found) {

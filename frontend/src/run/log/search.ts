@@ -1,21 +1,20 @@
-// Finding a text in lines, and stepping through what was found.
+// Search in lines, and navigation between matches.
 
 import { plain } from "./ansi";
 
-/** What is looked for. */
 export interface Query {
   readonly text: string;
   /** Whether the text is a regular expression. */
   readonly pattern: boolean;
 }
 
-/** A part of a line, in UTF-16 units. */
+/** A range of a line, in UTF-16 units. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** The expression for a query: without regard to case unless it has capitals; `undefined` when it is none. */
+/** The expression of a query: case-insensitive unless it contains capitals; `undefined` if it is invalid. */
 export function expression(query: Query): RegExp | undefined {
   if (query.text === "") return undefined;
   const source = query.pattern ? query.text : query.text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -27,7 +26,7 @@ export function expression(query: Query): RegExp | undefined {
   }
 }
 
-/** Where it stands in the readable text of a line; never more than 100 times. */
+/** The matches in the readable text of a line, at most 100. */
 export function spans(text: string, wanted: RegExp): Span[] {
   const found: Span[] = [];
   for (const match of text.matchAll(wanted)) {
@@ -37,7 +36,7 @@ export function spans(text: string, wanted: RegExp): Span[] {
   return found;
 }
 
-/** The lines, of those from `from` up to `to`, that hold it. */
+/** The matching lines from `from` up to `to`. */
 export function matching(at: (index: number) => string, from: number, to: number, wanted: RegExp): number[] {
   const found: number[] = [];
   for (let index = from; index < to; index += 1) {
@@ -48,7 +47,7 @@ export function matching(at: (index: number) => string, from: number, to: number
   return found;
 }
 
-/** The line found after (`1`) or before (`-1`) a line, going round; -1 when nothing was found. */
+/** The matching line after (`1`) or before (`-1`) a line, wrapping around; -1 if there is none. */
 export function step(found: readonly number[], line: number, direction: 1 | -1): number {
   const next = direction === 1 ? found.find((at) => at > line) : found.findLast((at) => at < line);
   return next ?? found.at(direction === 1 ? 0 : -1) ?? -1;

@@ -1,12 +1,12 @@
-// When a line of a log came, as it stands before the line.
+// Times before log lines.
 
-/** How times are shown: not at all, as the clock showed them, or since the attempt began. */
+/** Formats of times: none, clock time, or since the attempt began. */
 export const TIMES = ["none", "clock", "since"] as const;
 export type Times = (typeof TIMES)[number];
 
 const two = (value: number): string => String(value).padStart(2, "0");
 
-/** `14:03:22.1` in the reader's time zone, or `+0:12.3`, `+1:02:03.4`; both always of nearly the same width. */
+/** `14:03:22.1` in the user's time zone, or `+0:12.3`, `+1:02:03.4`; both have nearly constant width. */
 export function shown(at: number, times: Exclude<Times, "none">, begin: number): string {
   if (times === "clock") {
     const moment = new Date(at);
@@ -19,5 +19,5 @@ export function shown(at: number, times: Exclude<Times, "none">, begin: number):
   return `+${long}:${two(seconds)}.${tenths % 10}`.padStart(10);
 }
 
-/** So many characters a time takes, with the space behind it. */
+/** The width of a time in characters, including the space after it. */
 export const WIDTH = 11;

@@ -1,4 +1,4 @@
-// Shows a long log: only the lines that are in sight are elements, so that 100,000 lines cost as much as fifty.
+// A virtualized log view: only visible lines have elements, so that 100,000 lines cost as much as fifty.
 
 import { plain } from "./ansi";
 import { Heights } from "./heights";
@@ -6,7 +6,7 @@ import type { Lines } from "./lines";
 import { row, type Look } from "./row";
 import { WIDTH } from "./times";
 
-/** Lines above and below what is in sight that are ready too. */
+/** Lines rendered above and below the visible ones. */
 const MARGIN = 20;
 
 /** A scrolling box of lines. */
@@ -24,9 +24,9 @@ export class LogView {
   #columns = 80;
   #frame = 0;
 
-  /** Whether the end stays in sight while lines arrive. */
+  /** Whether the view stays at the end as lines arrive. */
   follows = false;
-  /** Called when somebody scrolls away from the end, or to it. */
+  /** Called when the user scrolls away from the end, or to it. */
   onFollow: (follows: boolean) => void = () => undefined;
 
   constructor(box: HTMLElement, lines: Lines) {
@@ -40,7 +40,7 @@ export class LogView {
     new ResizeObserver(() => { this.#resized(); }).observe(box);
   }
 
-  /** Lines were added at the end, from this one on. */
+  /** Lines from this one on were appended. */
   appended(from: number): void {
     for (let at = from; at < this.#lines.count; at += 1) {
       if (at < this.#heights.count) this.#heights.set(at, this.#estimate(at));
@@ -51,7 +51,7 @@ export class LogView {
     this.#draw();
   }
 
-  /** Shows lines in this way from now on; the first line in sight stays. */
+  /** Changes how lines are rendered; the first visible line stays. */
   dress(look: Partial<Look>): void {
     const first = this.first();
     this.#look = { ...this.#look, ...look };
@@ -60,7 +60,7 @@ export class LogView {
     this.box.scrollTop = this.#heights.top(first) * this.#rowHeight;
   }
 
-  /** The lines are others. */
+  /** Called when all lines are replaced. */
   clear(): void {
     this.#current = -1;
     this.#measureAll();
@@ -68,7 +68,7 @@ export class LogView {
     this.#redraw();
   }
 
-  /** Marks what is looked for, and the line that was stepped to (-1: none). */
+  /** Marks search matches, and the current line (-1: none). */
   mark(wanted: RegExp | undefined, line: number): void {
     this.#look = { ...this.#look, wanted };
     this.#current = line;
@@ -76,7 +76,7 @@ export class LogView {
     this.#redraw();
   }
 
-  /** Breaks long lines, or not; the first line in sight stays. */
+  /** Turns line wrapping on or off; the first visible line stays. */
   wrap(on: boolean): void {
     const first = this.first();
     this.#wrap = on;
@@ -86,12 +86,12 @@ export class LogView {
     this.box.scrollTop = this.#heights.top(first) * this.#rowHeight;
   }
 
-  /** The first line that is in sight. */
+  /** The first visible line. */
   first(): number {
     return this.#heights.lineAt(Math.floor(this.box.scrollTop / this.#rowHeight));
   }
 
-  /** Goes to the last line. */
+  /** Scrolls to the last line. */
   toEnd(): void {
     this.#size();
     this.box.scrollTop = this.box.scrollHeight;
@@ -189,7 +189,7 @@ export class LogView {
     this.#drawn.delete(at);
   }
 
-  /** Wide characters make lines higher than was estimated. */
+  /** Wide characters make lines higher than estimated. */
   #correct(): void {
     let changed = false;
     for (const [at, element] of this.#drawn) {

@@ -1,4 +1,4 @@
-//! The terminal's screen: xterm, in the page's colours and under its policy.
+//! The terminal's screen: xterm, in the page's colours and under its CSP.
 
 import { FitAddon } from "@xterm/addon-fit";
 import { Terminal } from "@xterm/xterm";
@@ -8,17 +8,17 @@ import { t } from "../../core/texts";
 import { strictElements } from "./strict";
 import { look } from "./theme";
 
-/** How large a screen is, in characters. */
+/** The size of a screen, in characters. */
 export interface Size {
   columns: number;
   rows: number;
 }
 
-/** What a screen tells. */
+/** Callbacks of a screen. */
 export interface Heard {
   typed: (text: string) => void;
   resized: (size: Size) => void;
-  /** Somebody wants to go elsewhere with the keyboard. */
+  /** The user wants to move the focus elsewhere. */
   left: () => void;
 }
 
@@ -58,23 +58,22 @@ export class Screen {
     };
   }
 
-  /** How large it is. */
   get size(): Size {
     return { columns: this.#terminal.cols, rows: this.#terminal.rows };
   }
 
-  /** Shows bytes; `done` is called when they are on the screen. */
+  /** Writes bytes; `done` is called when they are on the screen. */
   show(bytes: Uint8Array, done?: () => void): void {
     // eslint-disable-next-line no-restricted-properties -- the terminal's own: what it is given never becomes markup
     this.#terminal.write(bytes, done);
   }
 
-  /** Says something on a line of its own, that is not the shell's. */
+  /** Shows a message on its own line, distinct from shell output. */
   say(text: string): void {
     this.show(new TextEncoder().encode(`\r\n\x1b[33m[${text}]\x1b[0m\r\n`));
   }
 
-  /** Empties it. */
+  /** Clears the screen. */
   reset(): void {
     this.#terminal.reset();
   }
@@ -83,7 +82,7 @@ export class Screen {
     this.#terminal.focus();
   }
 
-  /** Takes no more keys. */
+  /** Disables input. */
   freeze(): void {
     this.#terminal.options.disableStdin = true;
     this.#terminal.options.cursorBlink = false;
@@ -94,7 +93,7 @@ export class Screen {
     this.#stop();
   }
 
-  // Tab is the shell's, so that there must be another way out. Shells do not tell this from Ctrl+L.
+  // Tab belongs to the shell, so another key must leave. Shells do not distinguish it from Ctrl+L.
   #leaves(event: KeyboardEvent, left: () => void): boolean {
     if (!(event.ctrlKey && event.shiftKey && event.code === "KeyL")) return false;
     event.preventDefault();

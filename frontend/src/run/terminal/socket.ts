@@ -1,26 +1,26 @@
-//! The connection to a terminal. Binary messages are bytes, texts are JSON; what was shown is acknowledged, so that the
-//! server never sends more than the page can show.
+//! The connection to a terminal. Binary messages are bytes, text messages are JSON. Output is acknowledged
+//! after rendering, so that the server never sends more than the page can show.
 
 import type { Schema } from "../../api/typed";
 import type { Size } from "./screen";
 
-/** What a terminal says beside bytes. */
+/** A control message of a terminal. */
 export type Said = Schema<"TerminalEvent">;
 
-/** How long a connection that was lost is tried again, and how often, in milliseconds. The server waits about as long. */
+/** How long and how often a lost connection is retried, in milliseconds. The server waits about as long. */
 const TRIES = { for: 25_000, every: 1000 };
-/** The longest message that is sent, in characters: each is at most three bytes, and a message 64 KiB. */
+/** Maximum message length in characters: each is at most three bytes, and a message 64 KiB. */
 const LONGEST = 16 << 10;
 
-/** What comes of a connection. */
+/** Callbacks of a connection. */
 export interface Reader {
-  /** It is there, or there again: all that the terminal has shown lately follows. */
+  /** Connected or reconnected: the terminal's recent output follows. */
   connected: () => void;
-  /** It was lost, and is tried again. */
+  /** The connection was lost and is being retried. */
   interrupted: () => void;
   shown: (bytes: Uint8Array, done: () => void) => void;
   said: (said: Said) => void;
-  /** It was lost for good. */
+  /** The connection was lost for good. */
   lost: () => void;
 }
 
@@ -42,19 +42,19 @@ export class Connection {
     this.#connect();
   }
 
-  /** Types. */
+  /** Sends input. */
   type(text: string): void {
     const encoder = new TextEncoder();
     for (let at = 0; at < text.length; at += LONGEST) this.#send(encoder.encode(text.slice(at, at + LONGEST)));
   }
 
-  /** Says how large the screen is. */
+  /** Sends the size of the screen. */
   resize(size: Size): void {
     this.#size = size;
     this.#send(JSON.stringify({ kind: "resize", ...size }));
   }
 
-  /** Ends the connection, for good. */
+  /** Closes the connection for good. */
   close(): void {
     this.#over = true;
     clearTimeout(this.#timer);

@@ -1,20 +1,20 @@
-// xterm writes style elements and style attributes, which the content security policy refuses, and offers no way to make
-// them otherwise: it takes most of its elements from the page's own document, whichever it is given. While a terminal is
-// open, style elements that scripts make get the page's nonce, and what would be a style attribute of a span is set as a
-// style, which the policy allows.
+// xterm creates style elements and style attributes, which the content security policy rejects, without an
+// alternative: it creates most of its elements through the page's global document. While a terminal is open,
+// style elements that scripts create get the page's nonce. Style attributes of spans are set as properties,
+// which the policy allows.
 
 const NAME = "createElement";
 const plain = Reflect.get(Document.prototype, NAME) as (this: Document, ...words: unknown[]) => HTMLElement;
 
 let open = 0;
 
-/** Makes elements as the policy wants them, until what it returns is called. */
+/** Patches element creation to conform to the policy, until the returned function is called. */
 export function strictElements(): () => void {
   open += 1;
   if (open === 1) Object.defineProperty(document, NAME, { value: create, configurable: true });
   return () => {
     open -= 1;
-    // What is not its own any more is the prototype's again.
+    // Deleting the own property restores the prototype's.
     if (open === 0) Reflect.deleteProperty(document, NAME);
   };
 }

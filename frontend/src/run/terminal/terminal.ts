@@ -1,4 +1,5 @@
-//! A terminal in a dialog. It ends with the dialog; when the page is left, the server waits a moment for it, and ends it then.
+//! A terminal in a dialog, which ends with the dialog. If the page is left, the server ends it after a grace
+//! period.
 
 import { request } from "../../api/client";
 import type { Schema } from "../../api/typed";
@@ -10,7 +11,7 @@ import { Screen, type Size } from "./screen";
 import { Connection, type Said } from "./socket";
 import "./terminal.css";
 
-/** Where a terminal is opened. */
+/** The task instance of a terminal. */
 export interface Place {
   run: string;
   task: string;
@@ -27,10 +28,10 @@ const ENDS: Record<Schema<"TerminalEnd">, string> = {
   stopping: /* text */ "terminals.stopping",
 };
 
-/** The size that a terminal has before its screen is there. */
+/** The initial size, before the screen is rendered. */
 const FIRST: Size = { columns: 80, rows: 24 };
 
-/** Opens a terminal; throws what the server refuses it for. */
+/** Opens a terminal; throws the server's error if refused. */
 export async function openTerminal({ run, task, instance }: Place): Promise<void> {
   const { data } = await request("POST", `/runs/${run}/tasks/${task}/instances/${instance}/terminals`, { ...FIRST });
   const end = async (): Promise<void> => { await request("DELETE", `/runs/${run}/terminals/${data.id}`); };
@@ -74,7 +75,7 @@ function show(task: string, view: Schema<"TerminalView">, end: () => Promise<voi
   });
   connection.resize(screen.size);
   screen.focus();
-  // The place of a terminal that somebody ended is free when the dialog is gone.
+  // An ended terminal still counts until the dialog is closed.
   const finished = async (): Promise<void> => {
     const ours = open;
     open = false;
@@ -82,7 +83,7 @@ function show(task: string, view: Schema<"TerminalView">, end: () => Promise<voi
     dialog.close();
   };
   finish.addEventListener("click", () => { void finished(); });
-  // Escape is the shell's, as long as the focus is in it.
+  // Escape belongs to the shell while the focus is in it.
   dialog.addEventListener("cancel", (event) => {
     event.preventDefault();
     if (!place.contains(document.activeElement)) void finished();

@@ -1,4 +1,4 @@
-//! The terminal's colours: the page's own, so that it is light where the page is, and dark where that is.
+//! The terminal's colours: the page's own, light or dark like the page.
 
 import type { ITheme } from "@xterm/xterm";
 import { h } from "../../core/dom";
@@ -28,9 +28,9 @@ const COLOURS = {
   brightWhite: "--text",
 };
 
-/** The colours as they are now, seen from `place`; and the font. */
+/** The current colours at `place`, and the font. */
 export function look(place: HTMLElement): { theme: ITheme; font: string } {
-  // xterm does not know custom properties; an element's own colour is always a plain one.
+  // xterm does not resolve custom properties, but an element's computed colour is always plain.
   const probe = h("span");
   place.append(probe);
   const plain = (name: string): string => {

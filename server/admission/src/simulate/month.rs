@@ -1,4 +1,5 @@
-//! The month: events in order of time, a pass after those of each moment, and what must hold afterwards.
+//! The month: events in order of time, a cycle after those of each moment, and the invariants that hold
+//! afterwards.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -17,39 +18,36 @@ use crate::pass::Victim;
 use crate::random::Random;
 use crate::settings::Settings;
 
-/// Cards of a node.
+/// GPUs per node.
 const NODE: u64 = 8;
-/// How often a job is tried.
+/// Maximum number of attempts per job.
 const TRIES: u32 = 3;
-/// How often the server restarts.
+/// Interval of server restarts.
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// How long a worker takes to go.
+/// How long a worker takes to stop.
 const WORKER_GOES: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// A job arrives.
     Arrives(usize),
-    /// An attempt ends by itself, unless it was stopped before.
+    /// An attempt ends on its own, unless it was stopped before.
     Ends(usize, u32),
-    /// What was told to stop has stopped.
+    /// A job that was asked to stop has stopped.
     Stopped(usize, u32),
-    /// Workers that were told to go have gone.
+    /// Workers that were asked to stop have stopped.
     Shrunk(usize, u32, u32),
-    /// A node is lost.
     NodeDown,
-    /// A node is back.
+    /// A node has recovered.
     NodeUp,
-    /// The server restarts.
     Restart,
-    /// Time alone may change something.
+    /// The passage of time alone may change the result.
     Look,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Fate {
     id: Option<JobId>,
-    /// Counts its attempts.
+    /// Number of attempts.
     attempt: u32,
     failures: u32,
     preempted: u32,
@@ -69,9 +67,9 @@ pub(super) struct Month<'s> {
     events: BTreeSet<(Timestamp, Event)>,
     now: Timestamp,
     down: u64,
-    /// By project and task: how long its last successful attempts took.
+    /// By project and task: durations of its last successful attempts.
     lengths: BTreeMap<(String, String), VecDeque<u64>>,
-    /// Card-seconds that were held, and that there were.
+    /// GPU-seconds in use, and in total.
     used: f64,
     had: f64,
     owed_since: BTreeMap<usize, Timestamp>,
@@ -141,7 +139,7 @@ impl<'s> Month<'s> {
 
     fn account(&mut self, until: Timestamp) {
         let seconds = until.since(self.now).as_secs_f64();
-        // Nights of the end, when the last jobs run alone, say nothing about sharing.
+        // The last nights, when the final jobs run alone, say nothing about sharing.
         if until > Timestamp(0).plus(self.scenario.length) {
             return;
         }
@@ -177,7 +175,7 @@ impl<'s> Month<'s> {
         }
     }
 
-    /// Another server goes on with what is stored of each job: what else the desk has noted is lost.
+    /// Another server continues with the stored state of each job; the rest of the scheduler's state is lost.
     fn restart(&mut self) {
         let fresh = world::desk(self.scenario.gpus, self.capacity());
         let before = std::mem::replace(&mut self.desk, fresh);
@@ -223,7 +221,7 @@ impl<'s> Month<'s> {
         self.owed_since.remove(&job);
     }
 
-    /// What a run that begins now knows of how long a task takes: what its project's last attempts at it took.
+    /// The duration that a new run knows for a task: that of its project's last attempts.
     fn known_length(&self, job: usize) -> Option<Length> {
         let spec = &self.plan[job].spec;
         let pool = Pool::of("sim");
@@ -237,7 +235,7 @@ impl<'s> Month<'s> {
         History::from_iter([task]).of(&spec.name, "", &pool).map(Into::into)
     }
 
-    /// An attempt has ended well.
+    /// Records a successful attempt.
     fn learn(&mut self, job: usize) {
         let spec = &self.plan[job].spec;
         let held = self.fates[job].id.and_then(|id| self.desk.entry(id)).and_then(|entry| entry.held());
@@ -247,7 +245,7 @@ impl<'s> Month<'s> {
         known.drain(..known.len().saturating_sub(KEPT));
     }
 
-    /// One attempt of twenty fails.
+    /// One attempt in twenty fails.
     fn ends(&mut self, job: usize) {
         let fails = self.random.below(20) == 0;
         if !fails {
@@ -262,7 +260,7 @@ impl<'s> Month<'s> {
         if fails { self.failed += 1 } else { self.succeeded += 1 }
     }
 
-    /// How many cards there are now.
+    /// Number of GPUs now.
     fn capacity(&self) -> u64 {
         self.scenario.gpus - self.down * NODE
     }
@@ -271,7 +269,7 @@ impl<'s> Month<'s> {
         self.desk.set_room(world::room(self.capacity()), BTreeMap::new());
     }
 
-    /// What runs on a lost node is lost, and tried again: as many jobs as have no room any more, by chance.
+    /// Jobs on a lost node fail and are retried: as many random jobs as no longer fit.
     fn node_down(&mut self) {
         self.down += 1;
         while self.desk.ledger.in_pool[0][2] > self.capacity() {
@@ -283,7 +281,7 @@ impl<'s> Month<'s> {
             self.waits(job, None);
         }
         self.set_room();
-        // What others were told to go for may be what is lost: others are told, and have their time to go.
+        // A preemption target may be among the lost jobs: others are preempted and get their grace period.
         self.owed_since.clear();
         let back = self.now.plus(Duration::from_secs(4 * 3600));
         self.events.insert((back, Event::NodeUp));
@@ -333,7 +331,7 @@ impl<'s> Month<'s> {
         }
     }
 
-    /// Estimates the start of what has just arrived and waits.
+    /// Estimates the start of a job that has just arrived and is pending.
     fn estimate(&mut self) {
         let every = self.scenario.estimate_every;
         let arrived: Vec<(JobId, usize)> = self
@@ -349,10 +347,10 @@ impl<'s> Month<'s> {
         }
     }
 
-    /// What must hold after every step.
+    /// Checks the invariants after every step.
     fn look(&mut self) -> Result<(), String> {
         self.desk.check()?;
-        // With nodes lost there may be less than is kept free.
+        // With lost nodes, capacity may be lower than the reservations.
         if self.down == 0 && !self.desk.keeps_what_is_not_lent() {
             return Err("what is guaranteed and not lent is not free".into());
         }
@@ -382,7 +380,7 @@ impl<'s> Month<'s> {
         })
     }
 
-    /// The first job of each project, in the order of its queue.
+    /// The first job of each project, in queue order.
     fn firsts(&self) -> Vec<usize> {
         let first = |lane: &crate::order::Lane| {
             let heads = lane.iter().filter_map(|(priority, jobs)| Some((priority.0, *jobs.first()?)));
@@ -394,12 +392,12 @@ impl<'s> Month<'s> {
         self.desk.lanes.values().filter_map(first).collect()
     }
 
-    /// Whether a job that waits would be within what its project is guaranteed, and nothing of its own forbids it.
+    /// Whether a pending job is within its project's guarantee, and no rule of its own blocks it.
     fn is_owed(&self, job: usize) -> bool {
         let Some(id) = self.fates[job].id else { return false };
         let Some(entry) = self.desk.entry(id) else { return false };
         let known = &entry.known;
-        // Others of the project for which somebody goes already will hold of the guarantee, too.
+        // Jobs of the project with reservations will use the guarantee, too.
         let of_project =
             |job: &&JobId| self.desk.entry(**job).is_some_and(|one| one.known.leaf == known.leaf);
         if self.desk.claims.iter().filter(of_project).any(|claim| *claim != id) {
@@ -413,7 +411,7 @@ impl<'s> Month<'s> {
             && self.desk.bound_block(&self.desk.ledger, known, &least).is_none()
     }
 
-    /// Whether there is as much as is guaranteed, also while nodes are lost.
+    /// Whether the guarantees fit the capacity, also while nodes are lost.
     fn guarantees_fit(&self) -> bool {
         let tree = &self.desk.tree;
         let tops = (0..tree.len() as u32).filter(|node| tree.parents[*node as usize].is_none());

@@ -1,67 +1,60 @@
-//! The figures of a simulated month.
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long the jobs of a project waited, until they started first.
+/// How long a project's jobs waited for their first start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueReport {
-    /// How many started.
+    /// Number of jobs that started.
     pub started: usize,
-    /// The median.
     pub median: Duration,
-    /// Nine of ten waited no longer.
+    /// 90th percentile.
     pub p90: Duration,
-    /// The longest.
     pub longest: Duration,
 }
 
-/// What became of the month.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Jobs that ended well.
+    /// Successful jobs.
     pub succeeded: usize,
-    /// Jobs that failed for good.
+    /// Jobs that failed after all attempts.
     pub failed: usize,
-    /// Attempts that had to give back everything, and were tried again.
+    /// Attempts that were preempted and retried.
     pub preempted: usize,
-    /// How often one job had to.
+    /// Maximum number of preemptions of one job.
     pub preempted_most: u32,
-    /// Elastic workers that were given back.
+    /// Reclaimed elastic workers.
     pub workers_given_back: usize,
-    /// Steps, at each of which the invariants were looked at.
+    /// Number of steps. The invariants are checked at each.
     pub steps: usize,
-    /// What the jobs would hold if none failed and none were preempted, as a part of all cards over the time of arrivals.
+    /// Share of all GPUs that the jobs would use without failures and preemptions, over the time of arrivals.
     pub offered: f64,
-    /// The part of all cards that was held, on average.
+    /// Average share of all GPUs in use.
     pub utilisation: f64,
-    /// By project.
     pub queues: BTreeMap<String, QueueReport>,
-    /// The longest that a job waited for what its project is guaranteed.
+    /// The longest wait of a job for its project's guarantee.
     pub longest_owed: Duration,
-    /// How often somebody was owed something.
+    /// Number of jobs that waited for their guarantee.
     pub owed: usize,
-    /// How often of these while a node was lost.
+    /// How many of these waited while a node was lost.
     pub owed_with_less: usize,
-    /// How often the server restarted.
+    /// Number of server restarts.
     pub restarts: usize,
-    /// How many starts were estimated, and have come.
+    /// Number of estimated starts that have happened.
     pub estimates: usize,
-    /// The median of the estimates' errors.
+    /// Median error of the estimates.
     pub error_median: Duration,
-    /// Nine of ten errors are smaller.
+    /// 90th percentile of the errors.
     pub error_p90: Duration,
-    /// The part of the starts that came by the estimate's P90.
+    /// Share of the starts that came by the estimated 90th percentile.
     pub within_p90: f64,
 }
 
-/// The value that a part of all do not exceed.
+/// The quantile of sorted values.
 pub(super) fn at(sorted: &[Duration], part: f64) -> Duration {
     let rank = (sorted.len() as f64 * part).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
-/// Of waits.
 pub(super) fn queue(mut waits: Vec<Duration>) -> QueueReport {
     waits.sort_unstable();
     let longest = waits.last().copied().unwrap_or_default();

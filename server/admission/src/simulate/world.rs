@@ -1,4 +1,4 @@
-//! The cluster of the simulation: its queues, its people and the jobs that they have.
+//! The simulated cluster: its queues, users and jobs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::settings::Settings;
 
 const GIB: u64 = 1 << 30;
 
-/// Projects with the part of all jobs that is theirs, in hundredths.
+/// Projects, with their share of all jobs in percent.
 const PROJECTS: [(&str, u64); 6] =
     [("vision", 25), ("speech", 20), ("ads", 20), ("search", 10), ("lab", 15), ("guests", 10)];
 
-/// Sizes of gangs, in cards, with how many of a hundred jobs have it.
+/// Gang sizes in GPUs, with their share of all jobs in percent.
 const SIZES: [(u64, u64); 7] = [(1, 40), (2, 20), (4, 15), (8, 14), (16, 7), (32, 3), (64, 1)];
 
-/// Kinds of tasks: the median of their lengths in minutes, and its spread.
+/// Kinds of tasks: median duration in minutes, and its spread.
 const TASKS: [(&str, u64, f64); 4] =
     [("evaluate", 10, 0.4), ("tune", 40, 0.7), ("train", 90, 0.6), ("pretrain", 210, 0.5)];
 
-/// A job of the month. How long it takes is known to the month alone: its spec has what is known of that when it arrives.
+/// A job of the month. Only the simulation knows its duration: the spec has what is known on arrival.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     pub(super) at: Duration,
@@ -35,12 +35,12 @@ pub(super) struct Planned {
     pub(super) takes: Duration,
 }
 
-/// What a cluster with so many cards has.
+/// Capacity of a cluster with this many GPUs.
 pub(super) fn room(gpus: u64) -> Ask {
     Ask::of(gpus * 16_000, gpus * 128 * GIB, 0, gpus)
 }
 
-/// A desk of the cluster, which has so many cards of those that it is to have.
+/// A scheduler of the cluster that currently has `now` of its `gpus` GPUs.
 pub(super) fn desk(gpus: u64, now: u64) -> Desk {
     let mut desk = Desk::new("sim", Settings::default());
     desk.set_room(room(now), BTreeMap::new());
@@ -48,7 +48,7 @@ pub(super) fn desk(gpus: u64, now: u64) -> Desk {
     desk
 }
 
-/// The tree: two groups with two projects each; the others have nothing of their own.
+/// The tree: two groups with two projects each; the others have no guarantee.
 fn queues(gpus: u64) -> Arc<Vec<QueueRecord>> {
     let cards = |part: u64| Amounts::from_iter([(Resource::Gpus, gpus * part / 12)]);
     let own = |part: u64| Quota { guarantee: cards(part), ..Quota::default() };
@@ -81,7 +81,7 @@ fn pick<T: Copy>(random: &mut Random, choices: &[(T, u64)]) -> T {
     choices[0].0
 }
 
-/// The jobs of a month in the order of their arrival: more by day than by night.
+/// The jobs of a month in order of arrival: more by day than by night.
 pub(super) fn jobs(scenario: &Scenario, random: &mut Random) -> Vec<Planned> {
     let mean = scenario.length.as_secs_f64() / scenario.jobs.max(1) as f64;
     let mut at = 0.0;
@@ -96,7 +96,7 @@ pub(super) fn jobs(scenario: &Scenario, random: &mut Random) -> Vec<Planned> {
     jobs
 }
 
-/// What the jobs would hold with their least workers if none failed and none gave back, as a part of all cards.
+/// Share of all GPUs that the jobs would use with their minimum workers, without failures and preemptions.
 pub(super) fn offered(jobs: &[Planned], scenario: &Scenario) -> f64 {
     let cards = |ask: &Ask| ask.cards.iter().map(|(_, count)| *count).sum::<u64>() as f64;
     let held = |spec: &Spec| {

@@ -1,4 +1,4 @@
-//! What the tests share: a desk whose jobs are called by their keys.
+//! Shared test code: a scheduler whose jobs are named by their keys.
 
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses some of it")]
 
@@ -12,7 +12,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
 use cubeloom_domain::waiting::Explanation;
 
-/// So many seconds after the beginning.
+/// A time in seconds after the beginning.
 pub fn at(seconds: u64) -> Timestamp {
     Timestamp(0).plus(Duration::from_secs(seconds))
 }
@@ -39,7 +39,7 @@ pub fn project(name: &str, parent: Option<&str>, quota: Quota) -> QueueRecord {
     record(Queue::Project(name.into()), parent, quota)
 }
 
-/// A job of a run of its own, later than those of the jobs before.
+/// A job of its own run, later than those of earlier jobs.
 pub fn job(key: &str, gpus: u64) -> Spec {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     Spec {
@@ -53,7 +53,7 @@ pub fn job(key: &str, gpus: u64) -> Spec {
     }
 }
 
-/// A job of one card and between `min` and `max` cards in all.
+/// An elastic job with one GPU per worker, and between `min` and `max` GPUs in total.
 pub fn elastic(key: &str, min: u32, max: u32) -> Spec {
     let elastic = Elastic { each: Ask::of(1000, 0, 1, 1), min: min - 1, max: max - 1, scales: true };
     Spec { elastic: Some(elastic), ..job(key, 1) }
@@ -95,7 +95,7 @@ impl Case {
         self.desk.spec(job).unwrap().key.clone()
     }
 
-    /// A pass; who starts in it.
+    /// Runs a cycle and returns the jobs that it starts.
     pub fn pass(&mut self, seconds: u64) -> Vec<String> {
         let pass = self.desk.pass(at(seconds), usize::MAX);
         self.desk.check().unwrap();
@@ -104,7 +104,7 @@ impl Case {
         started
     }
 
-    /// Who had to give back in the last pass.
+    /// Jobs that the last cycle preempted or shrunk.
     pub fn victims(&self) -> Vec<String> {
         let pass = self.last.as_ref().unwrap();
         pass.victims.iter().map(|victim| self.key(victim.job())).collect()
@@ -119,7 +119,7 @@ impl Case {
         self.desk.explain(self.id(key), at(seconds)).unwrap()
     }
 
-    /// The elastic workers that a job holds.
+    /// Number of a job's elastic workers.
     pub fn workers(&self, key: &str) -> u32 {
         self.desk.workers(self.id(key)).unwrap()
     }

@@ -17,18 +17,18 @@ const QUEUES: u64 = 1_000;
 const JOBS: u64 = 50_000;
 const CARDS: u64 = 8_192;
 const NODES: u64 = 1_000;
-/// What the cases follow from.
+/// The random seed of the cases.
 const SEED: u64 = 1;
 
-/// How many cards a node has, where the desk knows the nodes.
+/// GPUs per node, if the scheduler knows the nodes.
 const CARDS_OF_A_NODE: u64 = 8;
 
-/// 1,000 queues with 50,000 waiting jobs.
+/// 1,000 queues with 50,000 pending jobs.
 pub async fn queue(_: Setting) -> anyhow::Result<Vec<Figure>> {
     Ok(measure(desk(CARDS)))
 }
 
-/// The same where the cluster tells what is on each of its 1,000 nodes.
+/// The same on a cluster that reports the allocations on each of its 1,000 nodes.
 pub async fn nodes(_: Setting) -> anyhow::Result<Vec<Figure>> {
     let mut desk = desk(NODES * CARDS_OF_A_NODE);
     let node = NodeRoom { has: share(CARDS_OF_A_NODE), ..NodeRoom::default() };
@@ -39,7 +39,7 @@ pub async fn nodes(_: Setting) -> anyhow::Result<Vec<Figure>> {
 fn measure(mut desk: Desk) -> Vec<Figure> {
     let mut now = Timestamp(0).plus(Duration::from_secs(3600));
     let (mut held, begin): (Vec<JobId>, _) = (Vec::new(), Instant::now());
-    // As an executor takes them: 128 at a time.
+    // In batches of 128, as from an executor.
     loop {
         let pass = desk.pass(now, 128);
         held.extend(pass.starts.iter().map(|start| start.job));
@@ -66,7 +66,7 @@ fn measure(mut desk: Desk) -> Vec<Figure> {
     ]
 }
 
-/// The median of so many, in milliseconds.
+/// The median of so many passes, in milliseconds.
 fn passes(count: usize, mut one: impl FnMut()) -> f64 {
     let times: Vec<f64> = (0..count)
         .map(|_| {
@@ -78,7 +78,7 @@ fn passes(count: usize, mut one: impl FnMut()) -> f64 {
     median(&times)
 }
 
-/// What so many cards are there with.
+/// A request for so many GPUs, with a proportional share of the rest.
 fn share(cards: u64) -> Ask {
     Ask::of(cards * 16_000, cards << 37, 0, cards)
 }

@@ -5,22 +5,20 @@ use std::pin::Pin;
 use super::figures::Figure;
 use super::{Setting, admission, fake, history, local, web};
 
-/// What a case yields.
+/// The result of a case.
 pub type Outcome = Pin<Box<dyn Future<Output = anyhow::Result<Vec<Figure>>>>>;
 
-/// One thing that is measured.
+/// A benchmark case.
 pub struct Case {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it measures.
     pub about: &'static str,
-    /// Whether one round is enough: it takes minutes, or compares medians by itself.
+    /// Whether one round is enough, because it takes minutes, or compares medians itself.
     pub once: bool,
-    /// Runs one round.
     pub run: fn(Setting) -> Outcome,
 }
 
-/// All cases, in the order they are run.
+/// All cases, in execution order.
 pub const CASES: &[Case] = &[
     Case {
         name: "python",
@@ -108,7 +106,7 @@ pub const CASES: &[Case] = &[
     },
 ];
 
-/// Not cases of their own.
+/// Helper processes, which are not cases of their own.
 pub const PARTS: &[Case] = &[
     Case {
         name: "prepare",

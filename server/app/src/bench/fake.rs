@@ -1,4 +1,4 @@
-//! Cases over a cluster that only pretends: what the engine, the store and the compiler cost by themselves.
+//! Cases on a simulated cluster: the cost of engine, store and compiler alone.
 
 use std::time::Instant;
 
@@ -10,11 +10,11 @@ use super::Setting;
 use super::figures::{Figure, status_mib};
 use super::rig::{Rig, document};
 
-/// Tasks of a round of the dispatch cases.
+/// Tasks per round of the dispatch cases.
 const DISPATCHES: usize = 10_000;
 /// Tasks of the large document.
 const LARGE: usize = 100_000;
-/// Tasks side by side in the large document.
+/// Parallel tasks in the large document.
 const WIDTH: usize = 1_000;
 
 /// Durable dispatches on SQLite.
@@ -23,7 +23,7 @@ pub async fn sqlite(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     dispatches(&url, &setting, 5000.0).await
 }
 
-/// Durable dispatches on PostgreSQL, Debian's, started for this.
+/// Durable dispatches on Debian's PostgreSQL, started for this case.
 pub async fn postgres(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     let database = postgres::Database::create();
     dispatches(&database.url(), &setting, 3000.0).await
@@ -61,7 +61,7 @@ pub async fn plan(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-/// Writes a large run into the database of the folder's parent, for [`large`], and says what planning it took.
+/// Writes a large run into the database of the folder's parent, for [`large`], and measures its planning.
 pub async fn prepare(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     let folder = setting.folder.parent().context("a scratch folder lies in a folder")?;
     let url = format!("sqlite:{}", folder.join("large.sqlite").display());
@@ -73,7 +73,7 @@ pub async fn prepare(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     Ok(vec![Figure::new("peak memory, planning", status_mib(std::process::id(), "VmHWM"), "MiB")])
 }
 
-/// A large run. It is planned by another process, as by a client, and run by this one, as by a server.
+/// A large run. Another process plans it, as a client would, and this one runs it, as a server would.
 pub async fn large(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     let mut figures = super::child("prepare", 0, &setting.folder)?;
     let url = format!("sqlite:{}", setting.folder.join("large.sqlite").display());
@@ -86,7 +86,7 @@ pub async fn large(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// `count` tasks, `width` side by side, each needing the one above it.
+/// `count` tasks, `width` in parallel, each depending on the one above it.
 pub fn layers(count: usize, width: usize) -> PipelineBuilder {
     (0..count).fold(pipeline("layers"), |doc, n| {
         doc.task(&format!("t{n}"), |task| match n.checked_sub(width) {

@@ -1,4 +1,4 @@
-//! Figures: measured values with their unit and goal, medians of them, and the machine they were measured on.
+//! Measured values with unit and goal, their medians, and the machine that they were measured on.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -8,22 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use super::cases::Case;
 
-/// One measured value.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Figure {
-    /// Measurement.
     pub name: String,
-    /// The value.
     pub value: f64,
-    /// Its unit.
     pub unit: String,
-    /// What it should be, where there is a goal.
+    /// The goal, if any.
     pub goal: Option<Goal>,
-    /// Where an improvement lies. A baseline has none: it describes the machine or the case.
+    /// The direction of an improvement. A baseline has none: it describes the machine or the case.
     pub better: Option<Better>,
 }
 
-/// A bound that a figure keeps or misses, in the figure's unit.
+/// A bound for a measured value, in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
@@ -40,7 +36,7 @@ pub enum Better {
 }
 
 impl Goal {
-    /// Whether the value keeps the bound.
+    /// Whether the value meets the bound.
     pub fn is_met(self, value: f64) -> bool {
         match self {
             Self::AtMost(most) => value <= most,
@@ -59,12 +55,12 @@ impl fmt::Display for Goal {
 }
 
 impl Figure {
-    /// A value that is better when it is lower, without a goal.
+    /// A value without a goal; lower is better.
     pub fn new(name: &str, value: f64, unit: &str) -> Self {
         Self { name: name.into(), value, unit: unit.into(), goal: None, better: Some(Better::Lower) }
     }
 
-    /// A value that describes the machine or the case: a comparison shows it and does not judge it.
+    /// A value that describes the machine or the case: comparisons show it but do not judge it.
     pub fn baseline(name: &str, value: f64, unit: &str) -> Self {
         Self { better: None, ..Self::new(name, value, unit) }
     }
@@ -74,13 +70,13 @@ impl Figure {
         Self { goal: Some(Goal::AtMost(most)), better: Some(Better::Lower), ..self }
     }
 
-    /// The same with a lower bound: it is better when it is higher.
+    /// The same with a lower bound: higher is better.
     pub fn at_least(self, least: f64) -> Self {
         Self { goal: Some(Goal::AtLeast(least)), better: Some(Better::Higher), ..self }
     }
 }
 
-/// The middle of the values; the mean of the middle two when their number is even.
+/// The median; for an even number of values, the mean of the middle two.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -92,7 +88,7 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The value that 99 of 100 do not exceed.
+/// The 99th percentile.
 pub fn p99(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -100,7 +96,7 @@ pub fn p99(values: &[f64]) -> f64 {
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 
-/// A case as rows of a Markdown table: median, least and most of its rounds.
+/// A case as rows of a Markdown table: median, minimum and maximum of its rounds.
 pub fn report(case: &Case, rounds: BTreeMap<String, Vec<Figure>>) -> String {
     let mut text = format!(
         "\n### {}: {}\n\n| figure | median | min - max | goal |\n|---|---|---|---|\n",
@@ -127,7 +123,7 @@ pub fn report(case: &Case, rounds: BTreeMap<String, Vec<Figure>>) -> String {
     text
 }
 
-/// Three significant digits, thousands without any after the point.
+/// Three significant digits; thousands without decimals.
 fn short(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
@@ -137,7 +133,7 @@ fn short(value: f64) -> String {
     }
 }
 
-/// The machine, and how the database writes.
+/// The machine, and the database's write settings.
 pub fn machine() -> String {
     let field = |file: &str, key: &str| {
         let text = fs::read_to_string(file).unwrap_or_default();

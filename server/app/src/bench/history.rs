@@ -1,5 +1,5 @@
-//! History must not slow the present: the same short run, in an empty database and beside millions of finished
-//! tasks.
+//! History must not slow down active runs: the same short run, in an empty database and with millions of
+//! finished tasks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,19 +22,19 @@ use super::fake::layers;
 use super::figures::{Figure, median};
 use super::rig::{Rig, document};
 
-/// Rows of one commit.
+/// Rows per commit.
 const CHUNK: u32 = 10_000;
-/// Tasks of one finished run.
+/// Tasks per finished run.
 const TASKS: usize = 100_000;
-/// How often the short run is run on each side.
+/// Number of short runs on each side.
 const ROUNDS: usize = 300;
 
-/// Passes beside history, and without.
+/// Engine passes with history, and without.
 pub async fn history(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     let url = |name: &str| format!("sqlite:{}", setting.folder.join(name).display());
     let mut empty = Rig::fake(&url("empty.sqlite"), &setting.folder).await?;
     let mut full = Rig::fake(&url("full.sqlite"), &setting.folder).await?;
-    // What is written here is history: no engine is to take it up.
+    // The rows written here are history: no engine should run them.
     full.stop().await;
     let mut written = 0;
     while written < setting.history {

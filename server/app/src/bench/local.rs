@@ -1,4 +1,4 @@
-//! Cases on this machine's processes, each beside the same commands without Cubeloom.
+//! Cases with processes of this machine, each next to the same commands without Cubeloom.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,11 +15,11 @@ use super::figures::{Figure, median, p99};
 use super::rig::Rig;
 
 const TASKS: usize = 40;
-/// A light Python process. `-I -S` would be lighter still; people do not start Python so.
+/// A light Python process. `-I -S` would be lighter still, but users do not start Python like that.
 const PYTHON: &[&str] = &["/usr/bin/python3", "-c", "pass"];
 
-/// A static program that only ends: the smallest x86-64 ELF file that Linux starts.
-/// `mov eax, 60; xor edi, edi; syscall` behind a 64-byte file header and one 56-byte program header.
+/// A static program that only exits: the smallest x86-64 ELF file that Linux starts. `mov eax, 60; xor edi,
+/// edi; syscall` after a 64-byte file header and one 56-byte program header.
 const STATIC_NOOP: &[u8] = &[
     0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0x3e, 0, 1, 0, 0, 0, 0x78, 0, 0x40, 0,
     0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0x38, 0, 1, 0, 0, 0,
@@ -50,7 +50,7 @@ pub async fn noop(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-/// 40 Python processes at once.
+/// 40 parallel Python processes.
 pub async fn parallel(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     let mut rig = Rig::local(&setting.folder).await?;
     let start = Instant::now();
@@ -68,7 +68,7 @@ pub async fn parallel(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-/// A flow of 3 steps, again and again.
+/// A pipeline of 3 steps, repeatedly.
 pub async fn flow(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     let mut rig = Rig::local(&setting.folder).await?;
     let program = static_noop(&setting.folder)?;
@@ -86,7 +86,7 @@ pub async fn flow(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-/// 10 tasks that take their time.
+/// 10 long tasks.
 pub async fn long(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     let mut rig = Rig::local(&setting.folder).await?;
     let doc = (0..10).fold(pipeline("long"), |doc, n| add(doc, n, None, &["/bin/sleep", "2"]));
@@ -105,7 +105,7 @@ async fn sequential(folder: &Path, argv: &[&str]) -> anyhow::Result<(Duration, D
     Ok((bare, ours))
 }
 
-/// A bare fork+exec loop.
+/// A plain fork+exec loop.
 fn loop_of(count: usize, argv: &[&str]) -> anyhow::Result<Duration> {
     let start = Instant::now();
     for _ in 0..count {
@@ -131,7 +131,7 @@ fn add(doc: PipelineBuilder, n: usize, need: Option<usize>, argv: &[&str]) -> Pi
     })
 }
 
-/// The static no-op as a file; on other processors the machine's own `true`, which is linked dynamically.
+/// The static no-op as a file; on other architectures the machine's own `true`, which is linked dynamically.
 fn static_noop(folder: &Path) -> anyhow::Result<String> {
     if !cfg!(target_arch = "x86_64") {
         return Ok("/bin/true".into());

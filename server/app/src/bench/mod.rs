@@ -1,7 +1,8 @@
-//! `cubeloom bench`: speed and size, each figure beside its baseline in the same run.
+//! `cubeloom bench`: speed and size, each value next to its baseline in the same run.
 //!
-//! Each round of a case runs in a process of its own (this program again, with `--one`), so that memory figures
-//! are of that case alone and nothing is warm that a user's server would not have. Medians are over the rounds.
+//! Each round of a case runs in its own process (this program again, with `--one`). So memory values belong
+//! to that case alone, and no cache is warm that would not be in a user's server. Medians are over the
+//! rounds.
 
 mod admission;
 mod cases;
@@ -105,7 +106,7 @@ async fn one(case: &Case, args: &BenchArgs) -> anyhow::Result<()> {
     removed.with_context(|| format!("{} cannot be removed", folder.display()))
 }
 
-/// One round, in a process of its own.
+/// One round, in its own process.
 fn child(case: &str, history: usize, scratch: &Path) -> anyhow::Result<Vec<Figure>> {
     let output = Command::new(std::env::current_exe()?)
         .args(["bench", "--one", case, "--history", &history.to_string(), "--scratch"])

@@ -25,7 +25,6 @@ use cubeloom_testkit::fake::FakeExecutor;
 
 use crate::clock::MachineClock;
 
-/// A server inside the benchmark.
 pub struct Rig {
     pub store: Store,
     pub clock: Arc<dyn Clock>,
@@ -36,12 +35,13 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// On this machine's processes, with SQLite. Programs of the bench lie in `folder`, beside the data folder: workers do not
-    /// see into that.
+    /// With processes of this machine, and SQLite. The benchmark's programs are in `folder`, next to the data
+    /// folder, which workers cannot read.
     pub async fn local(folder: &Path) -> anyhow::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(MachineClock::start());
         let data = crate::paths::DataFolder::open(&folder.join("data"))?;
-        // Room for 40 tasks of a whole core each: what is measured is what running them costs, not their quota.
+        // Capacity for 40 tasks of a whole CPU each: the case measures the cost of running them, not their
+        // quota.
         let capacity = Some(Amount { cpu: Cpu(64_000), memory: Bytes(8 << 30), gpus: 0 });
         let config = LocalConfig { capacity, ..LocalConfig::new(data.path(), crate::machine::shim()?) };
         let executor: Arc<dyn Executor> = LocalExecutor::new(config, Arc::clone(&clock))?;
@@ -49,7 +49,7 @@ impl Rig {
         Self::start(&url, data.path(), executor, clock, command_template(folder)?).await
     }
 
-    /// On a cluster that only pretends, with room for everything.
+    /// On a simulated cluster with unlimited capacity.
     pub async fn fake(url: &str, folder: &Path) -> anyhow::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(MachineClock::start());
         let executor = FakeExecutor::forgetful(builders::facts("1000000", "1Pi"), Arc::clone(&clock));
@@ -79,7 +79,6 @@ impl Rig {
         Ok(Self { store, clock, facts, templates, engine: Some(engine), runs: 0 })
     }
 
-    /// A run's plan.
     pub fn plan(&mut self, document: &Document) -> anyhow::Result<RunPlan> {
         self.runs += 1;
         let context = RunContext {
@@ -103,14 +102,13 @@ impl Rig {
         }
     }
 
-    /// Ends the engine.
     pub async fn stop(&mut self) {
         if let Some(engine) = self.engine.take() {
             engine.stop().await;
         }
     }
 
-    /// Stores a run that is to be run.
+    /// Stores a run for execution.
     pub async fn ask_for(&self, plan: &RunPlan) -> anyhow::Result<RunRecord> {
         let record = RunRecord {
             id: plan.context.id.clone(),
@@ -147,7 +145,7 @@ impl Rig {
         Ok(())
     }
 
-    /// Runs a plan to its end; the time from its first row to its end being stored.
+    /// Runs a plan to its end; returns the time from its first row to its stored end.
     pub async fn run(&self, plan: RunPlan) -> anyhow::Result<Duration> {
         let mut events = self.engine.as_ref().context("the engine was ended")?.events();
         let start = Instant::now();
@@ -172,7 +170,7 @@ impl Rig {
         }
     }
 
-    /// How the first of a run's attempts that failed has ended.
+    /// The outcome of a run's first failed attempt.
     async fn why(&self, run: &RunId) -> anyhow::Result<String> {
         let attempts = self.store.attempts(run).await?;
         let failed = attempts.into_iter().find_map(|attempt| match attempt.state {
@@ -182,14 +180,14 @@ impl Rig {
         Ok(failed.unwrap_or_else(|| "no attempt has failed".into()))
     }
 
-    /// Plans and runs a pipeline; the time of the run alone.
+    /// Plans and runs a pipeline; returns the time of the run alone.
     pub async fn run_pipeline(&mut self, pipeline: &PipelineBuilder) -> anyhow::Result<Duration> {
         let plan = self.plan(&document(pipeline)?)?;
         self.run(plan).await
     }
 }
 
-/// The document of a pipeline under construction.
+/// The document of a pipeline builder.
 pub fn document(pipeline: &PipelineBuilder) -> anyhow::Result<Document> {
     match cubeloom_compiler::parse_pipeline(&pipeline.text()) {
         Ok(document) => Ok(document),
@@ -197,7 +195,7 @@ pub fn document(pipeline: &PipelineBuilder) -> anyhow::Result<Document> {
     }
 }
 
-/// A template `noop` whose argument `command` is what it runs.
+/// A template `noop` that runs its argument `command`.
 fn command_template(folder: &Path) -> anyhow::Result<TemplateSet> {
     let mut templates = builders::templates();
     let installed = templates.get_mut("noop").and_then(|versions| versions.get_mut("1.0.0"));

@@ -1,4 +1,4 @@
-//! What `cubeloom compile` is called with.
+//! Arguments of `cubeloom compile`.
 
 use std::path::PathBuf;
 

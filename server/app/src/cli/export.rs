@@ -1,4 +1,4 @@
-//! What `cubeloom export` is called with.
+//! Arguments of `cubeloom export`.
 
 use std::path::PathBuf;
 

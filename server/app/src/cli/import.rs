@@ -1,4 +1,4 @@
-//! What `cubeloom import` is called with.
+//! Arguments of `cubeloom import`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `cubeloom logs` is called with.
+//! Arguments of `cubeloom logs`.
 
 use clap::Args;
 

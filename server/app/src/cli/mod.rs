@@ -1,4 +1,4 @@
-//! The command line: what each subcommand is called with, one a file.
+//! The command line: the arguments of each subcommand, one file each.
 
 mod compile;
 mod export;

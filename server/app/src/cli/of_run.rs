@@ -1,4 +1,4 @@
-//! What commands about a run are called with: `cubeloom cancel`, `resume`, `rerun` and `decide`.
+//! Arguments of commands on a run: `cubeloom cancel`, `resume`, `rerun` and `decide`.
 
 use clap::{Args, ValueEnum};
 

@@ -1,4 +1,4 @@
-//! What `cubeloom run` is called with.
+//! Arguments of `cubeloom run`.
 
 use std::path::PathBuf;
 

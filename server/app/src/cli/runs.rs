@@ -1,4 +1,4 @@
-//! What `cubeloom runs` is called with.
+//! Arguments of `cubeloom runs`.
 
 use clap::{Args, Subcommand};
 use cubeloom_domain::state::RunState;

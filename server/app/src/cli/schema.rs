@@ -1,4 +1,4 @@
-//! What `cubeloom schema` is called with.
+//! Arguments of `cubeloom schema`.
 
 use clap::ValueEnum;
 

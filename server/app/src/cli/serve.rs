@@ -1,4 +1,4 @@
-//! What `cubeloom serve` is called with.
+//! Arguments of `cubeloom serve`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `cubeloom sizing` is called with.
+//! Arguments of `cubeloom sizing`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `cubeloom template` is called with.
+//! Arguments of `cubeloom template`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `cubeloom token` is called with.
+//! Arguments of `cubeloom token`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use cubeloom_domain::Span;

@@ -1,4 +1,4 @@
-//! What `cubeloom user` is called with.
+//! Arguments of `cubeloom user`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use cubeloom_domain::identity::Role;

@@ -1,4 +1,4 @@
-//! Waiting for a run, and saying what became of it.
+//! Waits for a run, and reports its outcome.
 
 use cubeloom_domain::RunId;
 
@@ -8,12 +8,11 @@ use crate::platform::Platform;
 use crate::progress;
 use crate::show::{self, Output, Styles};
 
-/// How a run is waited for.
+/// How to wait for a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
-    /// Whether progress is shown.
     pub watch: bool,
-    /// How the result is printed.
+    /// The format of the result.
     pub output: Output,
 }
 
@@ -31,7 +30,7 @@ pub async fn await_run(platform: &Platform, run: &RunId, wait: Wait) -> anyhow::
     }
     match wait.output {
         Output::Json => show::json(&progress::report_json(&view, &dir, now))?,
-        // Without --watch the exit code says it; a failure is worth its reason.
+        // Without --watch the exit code is the result; a failure also prints its reason.
         Output::Human if watch => {
             show::line(format!("\n{}", progress::report(&view, &dir, now, Styles::detect())))
         }

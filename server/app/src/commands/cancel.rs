@@ -9,7 +9,7 @@ use crate::exit::{Exit, Invalid};
 use crate::platform::Platform;
 use crate::show::Output;
 
-/// Stops a run, and waits until nothing of it runs any more.
+/// Cancels a run, and waits until none of its tasks runs any more.
 pub async fn cancel(args: &OfRun, config: Config, output: Output) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     let run = platform.find_run(&args.run).await?;
@@ -18,7 +18,7 @@ pub async fn cancel(args: &OfRun, config: Config, output: Output) -> anyhow::Res
         return Err(Invalid::error(format!("run {run} has ended already: it {}", record.state.as_str())));
     }
     match wish(&platform, &run, &Wish::Cancel, args.follow, output).await? {
-        // That it was cancelled is what was asked for.
+        // The user requested the cancellation, so it is a success.
         Exit::Cancelled => Ok(Exit::Ok),
         other => Ok(other),
     }

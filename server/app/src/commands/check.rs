@@ -1,4 +1,4 @@
-//! `cubeloom check`: what this machine offers, and what is missing.
+//! `cubeloom check`: what this machine supports, and what is missing.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +12,17 @@ use crate::platform::{Platform, local_config, templates_root};
 use crate::show::{self, Align, Cell, Output, Style, Styles, Table};
 use crate::templates;
 
-/// What no job runs without; the rest costs only what depends on it.
+/// Requirements of every job; the others affect only what depends on them.
 const NEEDED: &[&str] = &["data folder", "python"];
 
-/// How a finding is meant.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Level {
-    /// As it should be.
     Ok,
-    /// It works, with less.
+    /// It works, with limitations.
     Warning,
-    /// Something needed is missing.
+    /// A requirement is missing.
     Missing,
 }
 
@@ -40,7 +39,7 @@ impl Finding {
     }
 }
 
-/// Looks at everything; fails when something needed is missing.
+/// Runs all checks; fails when a requirement is missing.
 pub async fn check(config: &Config, output: Output) -> anyhow::Result<Exit> {
     let mut findings = of_templates(config);
     findings.extend(of_platform(config).await);
@@ -81,9 +80,9 @@ async fn of_platform(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// What measures each cluster that was added.
+/// The metrics source of each added cluster.
 async fn of_clusters(platform: &Platform) -> Vec<Finding> {
-    // That the database does not answer is said already.
+    // An unreachable database is already reported.
     let records = platform.store.clusters().await.unwrap_or_default();
     if records.is_empty() {
         return Vec::new();
@@ -123,7 +122,7 @@ fn of_machine(config: &Config, platform: &Platform) -> Vec<Finding> {
     lines.map(|line| Finding::new(level(&line), &line.name, text(&line))).collect()
 }
 
-/// The Debian packages that the installed templates ask for.
+/// The Debian packages that the installed templates require.
 fn packages(config: &Config) -> Vec<String> {
     let set = templates_root(config).and_then(|root| templates::usable(&root)).unwrap_or_default().0;
     let locals = set.into_values().flat_map(|versions| versions.into_values());

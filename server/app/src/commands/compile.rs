@@ -1,4 +1,4 @@
-//! `cubeloom compile FILE --for local|kubernetes|slurm`: what the tasks submit, as data.
+//! `cubeloom compile FILE --for local|kubernetes|slurm`: the jobs that the tasks would submit.
 
 mod kubernetes;
 mod slurm;
@@ -19,15 +19,15 @@ use crate::platform::known_templates;
 use crate::problems;
 use crate::show::{self, Output};
 
-/// What is compiled for.
+/// The target.
 enum For {
     Local,
     Kubernetes(kubernetes::Cluster),
     Slurm(slurm::Cluster),
 }
 
-/// Prints each task's jobs as they are submitted. What only submission knows is a placeholder: `<address of
-/// worker-0>`, `<run folder>`; so is what an earlier task will report: `<output rows of pull>`.
+/// Prints each task's jobs as submitted. Values known only at submission are placeholders: `<address of
+/// worker-0>`, `<run folder>`. So are outputs of upstream tasks: `<output rows of pull>`.
 pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> anyhow::Result<Exit> {
     let target = target(args)?;
     let source = Source::read(&args.file)?;
@@ -50,7 +50,7 @@ pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> an
     };
     let printed = inputs.plan(&document).and_then(|planned| {
         problems::warn(&args.file, &planned.warnings);
-        // What would be submitted can be shown all the same.
+        // Missing files do not prevent the output.
         let missing = planning::missing(&document, &planned, &folder);
         let as_warning = |problem| Problem { severity: Severity::Warning, ..problem };
         problems::warn(&args.file, &missing.into_iter().map(as_warning).collect::<Vec<_>>());
@@ -69,7 +69,7 @@ pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> an
     }
 }
 
-/// The plan's tasks, each written as soon as it is lowered.
+/// Prints the plan's tasks, each as soon as it is lowered.
 fn print_json<J: Serialize>(
     plan: &RunPlan,
     cluster: Option<&str>,
@@ -85,7 +85,7 @@ fn print_json<J: Serialize>(
     show::json(&Printed { run: &plan.context, cluster, tasks })
 }
 
-/// The first line for people: what was compiled, and for which cluster.
+/// The first line for people: the pipeline, and the target cluster.
 fn heading(plan: &RunPlan, cluster: &str) -> String {
     format!("# The pipeline {} as run {}; {cluster}.\n", plan.pipeline, plan.context.id)
 }
@@ -106,7 +106,7 @@ fn target(args: &cli::Compile) -> anyhow::Result<For> {
 }
 
 impl For {
-    /// What the cluster has, as planning sees it.
+    /// The cluster's facts for planning.
     fn facts(&self) -> Facts {
         match self {
             Self::Local => Facts::default(),

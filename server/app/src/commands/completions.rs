@@ -5,7 +5,6 @@ use clap::CommandFactory;
 use crate::cli::Cli;
 use crate::exit::Exit;
 
-/// Prints completions for a shell.
 pub fn completions(shell: clap_complete::Shell) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "cubeloom", &mut script);

@@ -1,4 +1,4 @@
-//! `cubeloom config`: the settings in force, and whence.
+//! `cubeloom config`: the effective settings and their sources.
 
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ fn rows(config: &Config, values: &Value) -> Vec<Row> {
         })
         .collect();
     for section in FREE {
-        // Where a secret comes from is no secret.
+        // The source of a secret is not secret.
         for (name, value) in values.get(section).and_then(Value::as_object).into_iter().flatten() {
             rows.push(row(section, name, value.clone()));
         }
@@ -76,7 +76,7 @@ fn rows(config: &Config, values: &Value) -> Vec<Row> {
     rows
 }
 
-/// The address without its password.
+/// The URL without its password.
 fn database_url(config: &Config) -> Value {
     let Some(url) = &config.settings.database.url else {
         return json!(format!("sqlite:{}", config.data.join("db/cubeloom.sqlite").display()));

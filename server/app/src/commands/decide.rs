@@ -11,7 +11,8 @@ use crate::machine;
 use crate::platform::Platform;
 use crate::show::Output;
 
-/// Answers what a task asks that waits for a person. Whoever may use this machine's data may answer anything.
+/// Approves or rejects a task that waits for approval. Any user with access to this machine's data may
+/// decide.
 pub async fn decide(args: Decide, config: Config, output: Output) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     let run = platform.find_run(&args.run).await?;

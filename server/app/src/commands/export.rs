@@ -13,7 +13,7 @@ use crate::platform::known_templates;
 use crate::problems;
 use crate::show::{self, Output};
 
-/// Prints a pipeline as a Workflow; what that cannot say stands at its top.
+/// Prints a pipeline as a Workflow; the report is at its top.
 pub async fn export(command: &Export, config: &Config, output: Output) -> anyhow::Result<Exit> {
     let Export::Argo { file, out } = command;
     let source = Source::read(file)?;

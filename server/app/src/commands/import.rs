@@ -16,7 +16,7 @@ use crate::exit::{Exit, Invalid};
 use crate::platform::Platform;
 use crate::show::{self, Output};
 
-/// Makes documents of the file, and says what became of everything that they could not take over.
+/// Converts the file to documents, and reports everything that they could not take over.
 pub async fn import(command: &Import, config: Config, output: Output) -> anyhow::Result<Exit> {
     let Import::CubeStudio(args) = command;
     let made = cube_studio::import(&read(&args.file)?, templates(args)?.as_deref(), args.name.as_deref());
@@ -34,7 +34,7 @@ pub async fn import(command: &Import, config: Config, output: Output) -> anyhow:
     if args.install { install(&made, config).await } else { Ok(Exit::Ok) }
 }
 
-/// Installs the job templates. One whose name is taken by something else is left alone, and told.
+/// Installs the job templates. Skips and reports those whose names are taken.
 async fn install(made: &Imported, config: Config) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     let present = platform.templates().await?;
@@ -52,7 +52,7 @@ async fn install(made: &Imported, config: Config) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Installs one, or says why not.
+/// Installs one, or returns the reason why not.
 async fn install_one(
     platform: &Platform,
     present: &TemplateSet,
@@ -86,7 +86,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
         .map_err(|error| Invalid::error(format!("{} cannot be read: {error}", path.display())))
 }
 
-/// Where a document lies below the folder that was named.
+/// The path of a document below the output folder.
 fn place(document: &ImportedDocument) -> PathBuf {
     match document.kind {
         DocumentKind::Pipeline => format!("{}.yaml", document.name).into(),
@@ -94,7 +94,7 @@ fn place(document: &ImportedDocument) -> PathBuf {
     }
 }
 
-/// Writes a new file: what is there is somebody's work.
+/// Writes a new file, and never overwrites: an existing file is a user's work.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let explain = || format!("{} cannot be written", path.display());
     if let Some(parent) = path.parent() {
@@ -111,7 +111,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     file.write_all(text.as_bytes()).with_context(explain)
 }
 
-/// The documents on standard output unless they were written, the report on standard error.
+/// Prints the documents to standard output unless they were written, and the report to standard error.
 fn print(made: &Imported, folder: Option<&Path>) {
     for (at, document) in made.documents.iter().enumerate() {
         match folder {

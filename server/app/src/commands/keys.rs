@@ -1,4 +1,4 @@
-//! `cubeloom keys ...`: the keys that secrets are encrypted with, by whoever may use the data folder.
+//! `cubeloom keys ...`: the encryption keys of secrets, for users with access to the data folder.
 
 use anyhow::bail;
 use cubeloom_web::secrets::{in_older_keys, rotate};
@@ -11,7 +11,6 @@ use crate::platform::Platform;
 use crate::sealing;
 use crate::show::{self, Output};
 
-/// Does what is said about keys.
 pub async fn keys(command: KeysCommand, config: Config, output: Output) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     match command {
@@ -21,7 +20,7 @@ pub async fn keys(command: KeysCommand, config: Config, output: Output) -> anyho
 }
 
 async fn anew(platform: &Platform, output: Output) -> anyhow::Result<Exit> {
-    // Made first where it is not there: then the new one is before it.
+    // Creates the first key if there is none, so that the new one precedes it.
     platform.keyring()?;
     let file = sealing::add_key(&platform.config)?;
     let keys = platform.keyring()?;

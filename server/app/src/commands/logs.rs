@@ -1,4 +1,4 @@
-//! `cubeloom logs RUN [TASK]`: what workers wrote, read at the cluster that they ran on.
+//! `cubeloom logs RUN [TASK]`: the workers' logs, read from the cluster that they ran on.
 
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
@@ -21,7 +21,7 @@ use crate::show::{self, Style, Styles, Tame};
 
 /// Size of a read, in bytes.
 const PIECE: usize = 256 << 10;
-/// Interval between two looks at a log that is followed.
+/// The poll interval of a followed log.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Prints the logs of a run, a task, or a worker.
@@ -35,7 +35,7 @@ pub async fn logs(args: Logs, config: Config) -> anyhow::Result<Exit> {
     let reader = executor.logs().context("the logs of the run's cluster cannot be read")?;
     let mut printer = Printer::new(&args, reader);
     loop {
-        // Asked before the reading: what is written until the end is then read.
+        // Checked before the read, so that the read includes everything up to the end.
         let over = platform.store.run(&run).await?.is_none_or(|record| record.state.is_final());
         let attempts = chosen(platform.store.attempts(&run).await?, &args);
         let mut found = Vec::new();
@@ -56,7 +56,7 @@ pub async fn logs(args: Logs, config: Config) -> anyhow::Result<Exit> {
     }
 }
 
-/// The executor of the cluster that a run goes to.
+/// The executor of a run's cluster.
 async fn executor(platform: &Platform, run: &RunId, cluster: &str) -> anyhow::Result<Arc<dyn Executor>> {
     let clusters = platform.clusters()?;
     if clusters.get(cluster).is_none() {
@@ -67,7 +67,7 @@ async fn executor(platform: &Platform, run: &RunId, cluster: &str) -> anyhow::Re
     })
 }
 
-/// Why there is nothing to print.
+/// The reason why there is nothing to print.
 fn none(attempts: &[AttemptRecord], args: &Logs) -> &'static str {
     if attempts.is_empty() {
         "no logs: no attempt has started"
@@ -87,7 +87,7 @@ fn check_task(plan: &RunPlan, run: &RunId, task: Option<&str>) -> anyhow::Result
     Err(Invalid::error(format!("run {run} has no task `{task}`; it has: {}", names.join(", "))))
 }
 
-/// The attempts that are meant: of each instance the latest, unless one is named.
+/// The selected attempts: the latest of each instance, unless one is named.
 fn chosen(attempts: Vec<AttemptRecord>, args: &Logs) -> Vec<AttemptRecord> {
     let mut chosen: Vec<AttemptRecord> = Vec::new();
     for attempt in attempts {
@@ -95,7 +95,7 @@ fn chosen(attempts: Vec<AttemptRecord>, args: &Logs) -> Vec<AttemptRecord> {
         let meant = args.task.as_ref().is_none_or(|task| *task == key.task)
             && args.instance.is_none_or(|instance| instance == key.instance)
             && args.attempt.is_none_or(|n| n == key.n);
-        // They come in the order of their numbers.
+        // They are in the order of their numbers.
         if meant {
             chosen.retain(|other| (&other.key.task, other.key.instance) != (&key.task, key.instance));
             chosen.push(attempt);
@@ -106,13 +106,13 @@ fn chosen(attempts: Vec<AttemptRecord>, args: &Logs) -> Vec<AttemptRecord> {
 
 /// A log stream of a worker.
 struct Stream {
-    /// Who wrote it: `task worker-0`.
+    /// Its origin: `task worker-0`.
     title: String,
     key: AttemptKey,
     log: Log,
 }
 
-/// The streams of an attempt that are meant.
+/// The selected streams of an attempt.
 async fn meant(reader: &dyn Reader, key: &AttemptKey, args: &Logs) -> anyhow::Result<Vec<Stream>> {
     let mut logs = reader.logs(key).await.with_context(|| format!("the logs of {key} cannot be read"))?;
     logs.retain(|log| args.worker.as_ref().is_none_or(|meant| *meant == log.name.worker.to_string()));
@@ -125,7 +125,7 @@ async fn meant(reader: &dyn Reader, key: &AttemptKey, args: &Logs) -> anyhow::Re
     Ok(logs.into_iter().map(stream).collect())
 }
 
-/// The heading of a log; a task's only worker is not named.
+/// The heading of a log, without the worker if it is the only one.
 fn title(key: &AttemptKey, log: &LogName, alone: bool) -> String {
     let mut name = key.task.clone();
     if key.instance > 0 {
@@ -140,15 +140,15 @@ fn title(key: &AttemptKey, log: &LogName, alone: bool) -> String {
     name
 }
 
-/// Prints pieces of logs; a heading says whose, where there are several.
+/// Prints parts of logs, with headings if there are several.
 struct Printer<'r> {
     reader: &'r dyn Reader,
     styles: Styles,
     tail: Option<usize>,
-    /// Whether all that is printed is of one worker.
+    /// Whether all output is from one worker.
     single: bool,
     offsets: HashMap<(AttemptKey, LogName), u64>,
-    /// How far each was read for what steers a terminal, where one shows it.
+    /// The state of the control sequence filter of each stream, if the output is a terminal.
     tamed: Option<HashMap<(AttemptKey, LogName), Tame>>,
     last: Option<(AttemptKey, LogName)>,
 }
@@ -185,7 +185,7 @@ impl<'r> Printer<'r> {
                 None => piece.bytes,
             };
             if std::io::stdout().lock().write_all(&text).is_err() {
-                // The reader has gone away (`| head`).
+                // The reader has closed the pipe (`| head`).
                 std::process::exit(0);
             }
         }

@@ -20,7 +20,7 @@ pub async fn mark(args: cli::Mark, config: Config, output: Output) -> anyhow::Re
     let (task, plan) =
         found.ok_or_else(|| Invalid::error(format!("run {run} has no task `{}`", args.task)))?;
     let has_ended = platform.store.run(&run).await?.is_some_and(|record| record.state.is_final());
-    // Tasks that have not begun are not stored.
+    // Tasks that have not started are not stored.
     let has_begun = platform.store.instance(&run, task, args.instance).await?.is_some();
     if !has_begun && (has_ended || plan.task(task).for_each.is_some() || args.instance > 0) {
         let message = format!("instance {} of the task `{}` has not begun", args.instance, args.task);

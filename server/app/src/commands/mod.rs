@@ -1,4 +1,4 @@
-//! The subcommands, one a file.
+//! The subcommands, one file each.
 
 mod await_run;
 mod cancel;
@@ -57,7 +57,7 @@ pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Re
         Command::Keys(command) => keys::keys(command, config, output).await,
         Command::Bench(args) => crate::bench::bench(args).await.map(|()| Exit::Ok),
         Command::Config => config::config(&config, output),
-        // Done before the configuration was read.
+        // Handled before the configuration is read.
         Command::Schema { kind } => schema(kind),
         Command::Sizing(command) => sizing(&command, output),
         Command::Completions { shell } => Ok(completions(shell)),

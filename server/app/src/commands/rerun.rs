@@ -13,14 +13,14 @@ use crate::platform::Platform;
 use crate::show::{self, Output};
 use crate::{audit, machine, wake};
 
-/// Runs again what failed.
+/// Reruns failed tasks.
 pub async fn resume(args: &OfRun, config: Config, output: Output) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     let run = ended(&platform, &args.run).await?;
     wish(&platform, &run, &Wish::Resume, args.follow, output).await
 }
 
-/// Runs chosen tasks again, and what comes after them.
+/// Reruns chosen tasks and everything downstream.
 pub async fn rerun(args: &Rerun, config: Config, output: Output) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     let run = ended(&platform, &args.run).await?;
@@ -36,7 +36,7 @@ pub async fn rerun(args: &Rerun, config: Config, output: Output) -> anyhow::Resu
     wish(&platform, &run, &Wish::Rerun { from: args.from.clone() }, args.follow, output).await
 }
 
-/// The run, if it has ended: before that, nothing of it can be run again.
+/// The run, if it has ended: an active run cannot be rerun.
 async fn ended(platform: &Platform, text: &str) -> anyhow::Result<RunId> {
     let run = platform.find_run(text).await?;
     match platform.store.run(&run).await? {
@@ -48,7 +48,7 @@ async fn ended(platform: &Platform, text: &str) -> anyhow::Result<RunId> {
     }
 }
 
-/// Stores a wish and sees to the run's end, unless a server does.
+/// Stores a command and waits for the run's end, unless a server runs it.
 pub async fn wish(
     platform: &Platform,
     run: &RunId,

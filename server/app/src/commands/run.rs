@@ -17,7 +17,7 @@ use crate::{machine, problems, wake};
 
 use super::await_run::{Wait, await_run};
 
-/// Checks a pipeline, stores a run of it, and sees to its end.
+/// Validates a pipeline, stores a run of it, and waits for its end.
 pub async fn run(args: cli::Run, config: Config, output: Output) -> anyhow::Result<Exit> {
     let source = Source::read(&args.file)?;
     let document = match source.parse() {
@@ -47,7 +47,7 @@ pub async fn run(args: cli::Run, config: Config, output: Output) -> anyhow::Resu
     await_run(&platform, &run, Wait { watch: args.watch, output }).await
 }
 
-/// Which tasks are meant, when not all.
+/// The selected tasks, if not all.
 async fn part(platform: &Platform, args: &cli::Run) -> anyhow::Result<Option<WantedPart>> {
     let only = args.only.clone().map(Choice::Only);
     let Some(choice) = only.or_else(|| args.from.clone().map(Choice::From)) else {
@@ -68,7 +68,7 @@ fn refuse(source: &Source, found: &[Problem], output: Output) -> anyhow::Result<
     Ok(Exit::Invalid)
 }
 
-/// Nobody would take a run up that is left alone.
+/// Without a server, a detached run would never start.
 pub fn demand_server(platform: &Platform) -> anyhow::Result<()> {
     match EngineLock::take(&platform.data.lock())? {
         Err(_) => Ok(()),
@@ -79,7 +79,7 @@ pub fn demand_server(platform: &Platform) -> anyhow::Result<()> {
     }
 }
 
-/// The run's id, for whoever asks about it later.
+/// Prints the run's id for later commands.
 fn announce(run: &RunId, args: &cli::Run, output: Output) -> anyhow::Result<()> {
     match output {
         Output::Json if args.detach => show::json(&json!({"run": run})),

@@ -4,7 +4,6 @@ use crate::cli::SchemaKind;
 use crate::exit::Exit;
 use crate::show;
 
-/// Prints a JSON Schema.
 pub fn schema(kind: SchemaKind) -> anyhow::Result<Exit> {
     let schema = match kind {
         SchemaKind::Pipeline => cubeloom_compiler::schema::pipeline(),

@@ -1,4 +1,4 @@
-//! `cubeloom serve`: the engine and the web, until it is told to stop.
+//! `cubeloom serve`: the engine and the web server, until a signal stops it.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ use crate::submit::{Request, submit};
 use crate::web::{self, RunningWeb};
 use crate::{counting, memory, problems, progress};
 
-/// Runs both. The first signal drains: the present pass ends, leases are given back, jobs go on under their
-/// shims. The second ends the process at once, which costs nothing but the leases' time.
+/// Runs both. The first signal drains the server: the current pass ends, leases are released, jobs continue
+/// under their shims. The second ends the process immediately, which only leaves leases to expire.
 pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::Result<Exit> {
     let mut signals = Signals::new()?;
     crate::metrics::install();
@@ -81,7 +81,7 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
     }
 }
 
-/// Starts the pipeline that was named on the command line, and shows what becomes of it.
+/// Starts the pipeline from the command line, and shows its progress.
 async fn run_first(
     platform: &Platform,
     source: &Source,
@@ -111,9 +111,8 @@ async fn run_first(
     Ok(exit_of(view.run.state))
 }
 
-/// Watches over what must not end, reads the templates again when their folder has changed, and takes in clusters that
-/// other servers have added. Returns only when
-/// something has ended.
+/// Watches the parts that must not end, reloads templates when their folder has changed, and adds clusters
+/// from other servers. Returns only when a part has ended.
 async fn look_after(
     platform: &Platform,
     engine: &RunningEngine,
@@ -132,7 +131,7 @@ async fn look_after(
                 );
             }
         }
-        // The database may be away: what is known is used as before.
+        // If the database is unreachable, the known clusters stay in use.
         let _ = clusters.look().await;
         if let Some(set) = read_again_if_changed(platform, &mut seen).await {
             templates.send_modify(|present| *present = Arc::new(with_installed(set, present)));
@@ -140,12 +139,12 @@ async fn look_after(
     }
 }
 
-/// What the templates were read from.
+/// The state that the templates were read from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Seen {
-    /// Of their folder.
+    /// The stamp of their folder.
     stamp: u64,
-    /// How many versions were stored: another server, or the command line, may install some.
+    /// Number of stored versions: another server, or the command line, may install some.
     stored: i64,
 }
 
@@ -154,16 +153,16 @@ impl Seen {
         Ok(Self { stamp: platform.templates_stamp(), stored: platform.store.count_templates().await? })
     }
 
-    /// A new database has none before they are read: what was stored then is no change.
+    /// A new database has none before the first read: storing those is no change.
     fn count(&mut self, set: &TemplateSet) {
         let read = set.values().map(|versions| versions.len() as i64).sum();
         self.stored = self.stored.max(read);
     }
 }
 
-/// A set that was read, with what was installed while it was read.
+/// A set that was read, with templates installed meanwhile.
 fn with_installed(mut set: TemplateSet, present: &TemplateSet) -> TemplateSet {
-    // Stored versions stay. One that is tried out is the folder's, which may have lost it.
+    // Stored versions stay. A trial version is from the folder, which may no longer have it.
     let stays = |version: &str| !version.contains('+');
     for (name, versions) in present {
         let here = set.entry(name.clone()).or_default();
@@ -177,10 +176,10 @@ fn with_installed(mut set: TemplateSet, present: &TemplateSet) -> TemplateSet {
     set
 }
 
-/// Reads the templates again when their folder has changed, or when one was installed. One that is being written may
-/// not be usable for a moment; the others are used as before.
+/// Reloads the templates when their folder has changed, or when one was installed. A template being written
+/// may be unusable for a moment; the others stay in use.
 async fn read_again_if_changed(platform: &Platform, seen: &mut Seen) -> Option<TemplateSet> {
-    // The database may be away: what is known is used as before.
+    // If the database is unreachable, the known templates stay in use.
     let present = Seen::now(platform).await.ok()?;
     if std::mem::replace(seen, present) == present {
         return None;
@@ -197,7 +196,6 @@ async fn read_again_if_changed(platform: &Platform, seen: &mut Seen) -> Option<T
     }
 }
 
-/// TERM and INT.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -216,7 +214,7 @@ impl Signals {
     }
 }
 
-/// Says where it is: to people on the terminal, and in the log.
+/// Announces the URL, on the terminal and in the log.
 fn say_ready(platform: &Platform, web: &RunningWeb) -> anyhow::Result<()> {
     let has = platform.facts()?.capacity();
     let data = platform.data.path().display();

@@ -12,7 +12,6 @@ use crate::cli;
 use crate::exit::{Exit, Invalid};
 use crate::show::{self, Align, Output, Styles, Table};
 
-/// Runs one of them.
 pub fn sizing(command: &cli::Sizing, output: Output) -> anyhow::Result<Exit> {
     match command {
         cli::Sizing::Replay(args) => score(args, output),
@@ -28,7 +27,7 @@ fn score(args: &cli::Replay, output: Output) -> anyhow::Result<Exit> {
     let attempts = read(args)?;
     let is_named = |name: &&str| args.policy.iter().any(|wanted| wanted == name);
     let wanted = |name: &&str| args.policy.is_empty() || is_named(name);
-    // What is asked for, and what is needed, is the same at every moment.
+    // The request and the true need are the same at every moment.
     let bound = |name| {
         let policy = &mut *built_in(name).context("a policy is missing")?;
         anyhow::Ok(replay(&attempts, policy, Decided::AtSubmission))
@@ -84,12 +83,12 @@ fn read(args: &cli::Replay) -> anyhow::Result<Vec<Attempt>> {
     if attempts.is_empty() { Err(invalid("there is no attempt in it".into())) } else { Ok(attempts) }
 }
 
-/// A part of another amount.
+/// `amount` as a fraction of `of`.
 fn part(amount: f64, of: f64) -> f64 {
     if of > 0.0 { amount / of } else { 1.0 }
 }
 
-/// What one policy would have cost that decided at one moment.
+/// The cost of one policy that decides at one moment.
 struct Played {
     name: &'static str,
     decided: Decided,

@@ -20,7 +20,6 @@ use crate::templates::read_all;
 /// The document in a template's folder.
 const DOCUMENT: &str = "template.yaml";
 
-/// Runs one of them.
 pub async fn template(command: cli::Template, config: Config, output: Output) -> anyhow::Result<Exit> {
     match command {
         cli::Template::Check { paths } => check(paths, &config, output),
@@ -30,7 +29,7 @@ pub async fn template(command: cli::Template, config: Config, output: Output) ->
     }
 }
 
-/// Installs documents and folders; the first that cannot be ends it.
+/// Installs documents and folders; stops at the first that fails.
 async fn install_all(paths: &[PathBuf], config: Config, output: Output) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     for path in paths {
@@ -49,8 +48,8 @@ async fn install_all(paths: &[PathBuf], config: Config, output: Output) -> anyho
     Ok(Exit::Ok)
 }
 
-/// A template from its document, or from its folder, which is kept where workers find it; else its document and what is
-/// wrong.
+/// A template from its document, or from its folder, which is copied to where workers find it; otherwise its
+/// document and the problems.
 fn read(
     path: &Path,
     platform: &Platform,
@@ -71,7 +70,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
     Invalid::error(format!("{} cannot be read: {error}", path.display()))
 }
 
-/// Everything that is wrong. Silent for people when nothing is.
+/// Prints all problems. Silent for people if there are none.
 fn check(paths: Vec<PathBuf>, config: &Config, output: Output) -> anyhow::Result<Exit> {
     let roots = if paths.is_empty() { vec![templates_root(config)?] } else { paths };
     let mut fine = true;

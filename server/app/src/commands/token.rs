@@ -1,4 +1,4 @@
-//! `cubeloom token ...`: API tokens, by whoever may use the data folder.
+//! `cubeloom token ...`: API tokens, for users with access to the data folder.
 
 use cubeloom_domain::identity::{ApiToken, User};
 use cubeloom_store::{PageOf, UserFilter};
@@ -12,10 +12,9 @@ use crate::exit::{self, Exit, Invalid};
 use crate::platform::Platform;
 use crate::show::{self, Align, Output, Styles, Table};
 
-/// Tokens that are read at once.
+/// Page size of token reads.
 const PAGE: usize = 200;
 
-/// Does what is said about tokens.
 pub async fn token(command: TokenCommand, config: Config, output: Output) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     match command {
@@ -53,7 +52,7 @@ async fn create(platform: &Platform, args: TokenCreate, output: Output) -> anyho
     }
 }
 
-/// The only administrator, when there is only one.
+/// The administrator, if there is only one.
 async fn the_administrator(platform: &Platform) -> anyhow::Result<User> {
     let filter = UserFilter { limit: Some(PAGE), ..UserFilter::default() };
     let users = platform.store.users(&filter).await?;

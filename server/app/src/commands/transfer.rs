@@ -1,4 +1,4 @@
-//! `cubeloom transfer`: what the worker's program is told besides its arguments.
+//! `cubeloom transfer`: the inputs of the worker's program besides its arguments.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! `cubeloom user ...`: accounts and one-time links, by whoever may use the data folder.
+//! `cubeloom user ...`: accounts and one-time links, for users with access to the data folder.
 
 use std::io::Read;
 
@@ -18,10 +18,9 @@ use crate::machine;
 use crate::platform::Platform;
 use crate::show::{self, Align, Output, Styles, Table};
 
-/// Accounts that are read at once.
+/// Page size of account reads.
 const PAGE: usize = 200;
 
-/// Does what is said about accounts.
 pub async fn user(command: UserCommand, config: Config, output: Output) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     match command {
@@ -42,15 +41,12 @@ pub async fn user(command: UserCommand, config: Config, output: Output) -> anyho
     Ok(Exit::Ok)
 }
 
-/// What is done at this machine.
+/// The acting context of this machine's command line.
 pub fn act(platform: &Platform) -> Act<'_> {
     Act { store: &platform.store, now: platform.now(), actor: Actor::at_the_machine(machine::user()) }
 }
 
-/// The person of this name.
-///
-/// # Errors
-/// When there is none.
+/// The user with this name.
 pub async fn find(platform: &Platform, name: &str) -> anyhow::Result<User> {
     let missing = || Invalid::error(format!("there is nobody called `{name}` (see `cubeloom user list`)"));
     platform.store.user_by_name(name).await?.ok_or_else(missing)
@@ -136,14 +132,14 @@ fn pair(place: Place) -> Option<(String, Role)> {
     place.project.map(|project| (project, place.role.map_or(Role::Editor, Into::into)))
 }
 
-/// One line of the standard input.
+/// One line of standard input.
 fn password() -> anyhow::Result<String> {
     let mut text = String::new();
     std::io::stdin().take(1 << 16).read_to_string(&mut text).context("the password cannot be read")?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-/// Where people find the server: the one that runs, or the one that is configured.
+/// The server's public URL: that of the running server, or the configured one.
 fn address(platform: &Platform) -> String {
     let server = &platform.config.settings.server;
     let configured = || server.url.clone().unwrap_or_else(|| format!("http://{}", server.listen));

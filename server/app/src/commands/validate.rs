@@ -1,4 +1,4 @@
-//! `cubeloom validate FILE`: everything that is wrong with a pipeline, without a data folder.
+//! `cubeloom validate FILE`: all problems of a pipeline, without a data folder.
 
 use std::path::Path;
 
@@ -15,11 +15,10 @@ use crate::platform::known_templates;
 use crate::problems;
 use crate::show::{self, Output};
 
-/// Prints all problems of a document.
 pub async fn validate(file: &Path, config: &Config, output: Output) -> anyhow::Result<Exit> {
     let source = Source::read(file)?;
     let set = known_templates(config).await?;
-    // What the machine has is a question of the run, not of the document.
+    // The machine's resources matter to a run, not to the document.
     let (document, mut found) = check_pipeline(&source.text, &set, &Facts::default());
     if let Some(document) = document {
         let inputs = Inputs {
@@ -28,7 +27,7 @@ pub async fn validate(file: &Path, config: &Config, output: Output) -> anyhow::R
             templates: set,
             facts: Facts::default(),
         };
-        // Without a value for each parameter there is no plan, and which files it names is not known.
+        // Without a value for each parameter there is no plan, and its files are unknown.
         if let Ok(planned) = inputs.plan(&document) {
             found.extend(planning::missing(&document, &planned, &snapshot::folder_of(file)?));
         }

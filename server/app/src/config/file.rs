@@ -1,4 +1,4 @@
-//! Reading a configuration file.
+//! Reads a configuration file.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,11 +9,11 @@ use toml::Table;
 
 use crate::exit::Invalid;
 
-/// The file's content; `None` when there is no such file.
+/// The file's content; `None` if it does not exist.
 pub fn read(path: &Path) -> anyhow::Result<Option<Table>> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
-        // A data folder that one may not enter is reported when it is opened.
+        // An inaccessible data folder is reported when it is opened.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }
@@ -30,17 +30,16 @@ pub fn read(path: &Path) -> anyhow::Result<Option<Table>> {
     }
 }
 
-/// The error for a file that was asked for.
+/// The error for a missing file that was requested explicitly.
 pub fn missing(path: &Path) -> anyhow::Error {
     Invalid::error(format!("the configuration {} does not exist", path.display()))
 }
 
-/// A text of the file.
 pub fn text(table: &Table, section: &str, name: &str) -> Option<String> {
     table.get(section)?.get(name)?.as_str().map(ToOwned::to_owned)
 }
 
-/// TOML's errors point at the place over several lines.
+/// A TOML error on one line: the original marks the position over several lines.
 pub fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match (lines.first(), lines.last()) {

@@ -1,11 +1,10 @@
-//! Every key of `cubeloom.toml`: its name, its kind, and what it means.
+//! Every key of `cubeloom.toml`: its name, its type, and its description.
 
-/// How a variable's text is read.
+/// How the text of an environment variable is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// As it is.
+    /// Unchanged.
     Text,
-    /// A whole number.
     Number,
     /// A number from 0 to 1.
     Share,
@@ -13,18 +12,15 @@ pub enum Kind {
     Flag,
 }
 
-/// One key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// The section.
     pub section: &'static str,
-    /// The name in it.
+    /// The name in its section.
     pub name: &'static str,
-    /// How a variable's text is read.
+    /// How the text of an environment variable is parsed.
     pub kind: Kind,
     /// Description of the default, for a key without a fixed value.
     pub unset: &'static str,
-    /// Description.
     pub help: &'static str,
 }
 
@@ -360,12 +356,11 @@ pub const KEYS: &[Key] = &[
 /// Sections whose keys are names that users choose.
 pub const FREE: &[&str] = &["secrets", "volumes", "slurm"];
 
-/// The key of this name.
 pub fn find(section: &str, name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.section == section && key.name == name)
 }
 
-/// What a setting means.
+/// The description of a setting.
 pub fn help(section: &str, name: &str) -> &'static str {
     match section {
         "secrets" => "Secret for tasks to use",

@@ -1,4 +1,4 @@
-//! Values over values: a file, then variables, then options; each remembers where it came from.
+//! Layers of settings: a file, then environment variables, then options; each value has its origin.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,30 +10,28 @@ use super::settings::Settings;
 use super::{Origin, file};
 use crate::exit::Invalid;
 
-/// What was said so far, by section and name. What is there already is over what comes later.
+/// The values so far, by section and name. Existing values take precedence over later ones.
 #[derive(Debug, Default)]
 pub struct Layers {
     values: BTreeMap<(String, String), (Value, Origin)>,
 }
 
 impl Layers {
-    /// Sets a value over all others.
+    /// Sets a value with the highest precedence.
     pub fn set(&mut self, section: &str, name: &str, value: Value, origin: Origin) {
         self.values.insert((section.into(), name.into()), (value, origin));
     }
 
-    /// Sets a path from an option.
     pub fn flag(&mut self, section: &str, name: &str, flag: &'static str, path: &Path) {
         self.set(section, name, path.to_string_lossy().into_owned().into(), Origin::Flag(flag));
     }
 
-    /// The text of a value, if it is set.
     pub fn text(&self, section: &str, name: &str) -> Option<String> {
         let (value, _) = self.values.get(&(section.into(), name.into()))?;
         value.as_str().map(ToOwned::to_owned)
     }
 
-    /// Takes every `CUBELOOM_<SECTION>_<KEY>`.
+    /// Adds every `CUBELOOM_<SECTION>_<KEY>`.
     pub fn environment(&mut self, environment: &BTreeMap<String, String>) -> anyhow::Result<()> {
         for (variable, text) in environment {
             let Some((section, name)) = section_of(variable) else { continue };
@@ -59,7 +57,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Takes a file, under everything that is set already.
+    /// Adds a file, below all values set already.
     pub fn file(&mut self, path: &Path, table: Table) -> anyhow::Result<()> {
         for (section, content) in table {
             let sections = KEYS.iter().map(|key| key.section).chain(FREE.iter().copied());
@@ -89,12 +87,12 @@ impl Layers {
         Ok(())
     }
 
-    /// The typed values, and where each came from.
+    /// The typed values, and their origins.
     pub fn finish(self) -> anyhow::Result<(Settings, BTreeMap<String, Origin>)> {
         let mut table = Table::new();
         let mut origins = BTreeMap::new();
         for ((section, name), (value, origin)) in self.values {
-            // Alone first, so that a wrong value is named with its place.
+            // Parsed alone first, so that an error names the value's origin.
             let alone = Table::from_iter([(name.clone(), value.clone())]);
             let alone = Table::from_iter([(section.clone(), Value::Table(alone))]);
             if let Err(error) = alone.try_into::<Settings>() {
@@ -118,7 +116,7 @@ impl Layers {
     }
 }
 
-/// The section and the key that a variable stands for.
+/// The section and the key of a variable.
 fn section_of(variable: &str) -> Option<(&'static str, String)> {
     let rest = variable.strip_prefix("CUBELOOM_")?;
     let sections = KEYS.iter().map(|key| key.section).chain(FREE.iter().copied());
@@ -158,7 +156,7 @@ fn form(kind: Kind) -> &'static str {
     }
 }
 
-/// `env:NAME`, `file:/path`; of a volume, the folder; of a Slurm cluster, a table in one line.
+/// `env:NAME`, `file:/path`; for a volume, the folder; for a Slurm cluster, an inline table.
 fn free_value(section: &str, text: &str) -> Option<Value> {
     if section == "slurm" {
         let mut table: Table = format!("said = {text}").parse().ok()?;

@@ -1,4 +1,4 @@
-//! The configuration: one TOML file, every value also as `CUBELOOM_<SECTION>_<KEY>`, and where each came from.
+//! The configuration: one TOML file, every value also as `CUBELOOM_<SECTION>_<KEY>`, and the origin of each.
 
 mod file;
 mod keys;
@@ -16,10 +16,10 @@ pub use settings::{Encryption, Settings};
 use crate::exit::Invalid;
 use crate::paths;
 
-/// The configuration for the whole machine.
+/// The system-wide configuration file.
 pub const SYSTEM_FILE: &str = "/etc/cubeloom/cubeloom.toml";
 
-/// What the command line says about the configuration.
+/// Command line options that override the configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
     /// `--config`
@@ -30,14 +30,12 @@ pub struct Flags {
     pub templates: Option<PathBuf>,
 }
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody set it.
     Default,
-    /// The file.
     File(PathBuf),
-    /// A variable.
+    /// An environment variable.
     Variable(String),
     /// An option on the command line.
     Flag(&'static str),
@@ -54,14 +52,13 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What is in force.
+/// The effective configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The values.
     pub settings: Settings,
     /// The data folder, absolute.
     pub data: PathBuf,
-    /// Where each `section.key` came from; what is absent is a default.
+    /// The origin of each `section.key`; an absent one has its default.
     pub origins: BTreeMap<String, Origin>,
 }
 
@@ -69,7 +66,7 @@ impl Config {
     /// Reads file, environment and command line.
     ///
     /// # Errors
-    /// A sentence about the first thing that cannot be read, or is not known.
+    /// A message about the first unreadable file or unknown key.
     pub fn load(
         flags: &Flags,
         environment: impl Iterator<Item = (OsString, OsString)>,
@@ -93,13 +90,12 @@ impl Config {
         Ok(Self { settings, data, origins })
     }
 
-    /// Where a key's value came from.
     pub fn origin(&self, section: &str, name: &str) -> Origin {
         self.origins.get(&format!("{section}.{name}")).cloned().unwrap_or(Origin::Default)
     }
 }
 
-/// Adds the one file that is in force, and settles the data folder: the file may lie in it.
+/// Adds the one effective file, and determines the data folder, which may contain the file.
 fn choose_file(
     layers: &mut layers::Layers,
     explicit: Option<&Path>,

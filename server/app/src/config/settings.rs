@@ -13,47 +13,41 @@ use cubeloom_executor_local::{LocalConfig, Sandbox, SecretSource};
 use cubeloom_monitoring::advice::Thresholds;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Everything that can be set.
+/// All settings.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Where things lie.
     pub server: Server,
-    /// The OpenID Connect provider at which people may sign in.
+    /// The OpenID Connect provider for sign-in.
     pub oidc: Oidc,
-    /// The database.
     pub database: Database,
-    /// Jobs on this machine.
     pub local: Local,
-    /// What the workers of this machine are kept from seeing.
+    /// What the workers of this machine cannot see.
     pub sandbox: Sandbox,
-    /// Terminals where tasks have failed.
+    /// Terminals in failed tasks.
     pub terminals: Terminals,
-    /// Usage and what it costs.
+    /// Usage and its cost.
     pub accounting: Accounting,
-    /// Where the audit log is sent to.
+    /// Receivers of the audit log.
     pub audit: AuditSection,
-    /// Alerts to people.
     pub alerts: Alerts,
-    /// The server that takes their e-mail.
+    /// The e-mail server of alerts.
     pub smtp: Smtp,
-    /// What the server tells of itself.
+    /// Metrics and traces of the server.
     pub telemetry: TelemetrySection,
-    /// The engine.
     pub engine: EngineSection,
     /// How jobs of several projects share a cluster.
     pub sharing: SharingSection,
-    /// Right-sizing.
     pub sizing: SizingSection,
-    /// When nodes are set aside.
+    /// When nodes are cordoned.
     pub nodes: NodesSection,
-    /// When advice about cards and tasks is given.
+    /// Thresholds of advice about GPUs and tasks.
     pub advice: Thresholds,
-    /// Secrets that tasks may name.
+    /// Secrets available to tasks.
     pub secrets: BTreeMap<String, Secret>,
-    /// Folders that tasks may name as volumes.
+    /// Folders available to tasks as volumes.
     pub volumes: BTreeMap<String, PathBuf>,
-    /// How the commands of Slurm clusters are called, by the clusters' names.
+    /// The transport of Slurm commands, by cluster name.
     pub slurm: BTreeMap<String, SlurmCalls>,
 }
 
@@ -61,33 +55,31 @@ pub struct Settings {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
-    /// Where the web listens; port 0 takes a free one.
+    /// The address of the web server; port 0 selects a free one.
     pub listen: SocketAddr,
-    /// The address that people use, when it is another one.
+    /// The public URL, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The folder of the server's keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<PathBuf>,
-    /// How many proxies stand before the server; the addresses that they add to `X-Forwarded-For` are believed.
+    /// How many proxies precede the server; the addresses that they add to `X-Forwarded-For` are trusted.
     pub proxies: usize,
-    /// Requests a second that each caller may send, twice as many at once; 0 for no limit.
+    /// Requests per second of each client, with bursts of twice as many; 0 for no limit.
     pub rate: u32,
-    /// Connections at once; who comes then waits for one to end.
+    /// Maximum number of connections; further ones wait until one ends.
     pub connections: usize,
-    /// Streams of events that one person may have open; 0 for no limit.
+    /// Maximum number of event streams per user; 0 for no limit.
     pub streams: usize,
     /// Whether projects' object stores may be on this machine or on link-local addresses.
     pub private_endpoints: bool,
-    /// Where the key that encrypts secrets is: `env:NAME` or `file:/path`.
+    /// The encryption key of secrets: `env:NAME` or `file:/path`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The largest file that people may put into a volume.
+    /// Maximum size of a file that users upload to a volume.
     pub upload: Bytes,
-    /// The data folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
-    /// The folder of the task templates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub templates: Option<PathBuf>,
 }
@@ -111,33 +103,32 @@ impl Default for Server {
     }
 }
 
-/// `[oidc]`; without an issuer people sign in here only.
+/// `[oidc]`; without an issuer users sign in only here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Oidc {
-    /// The provider's issuer URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// The name of this server there.
+    /// The client id of this server at the provider.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub client_id: String,
-    /// This server's password there: `env:NAME`, `file:/path`, or the password itself. It is never printed.
+    /// The client secret: `env:NAME`, `file:/path`, or the secret itself. It is never printed.
     #[serde(serialize_with = "hidden", skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<String>,
-    /// What people call the provider.
+    /// The display name of the provider.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Only people with an address of one of these domains, separated by commas.
+    /// Only users with an address in one of these domains, separated by commas.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub allowed_domains: String,
-    /// Whether somebody who comes for the first time is given an account.
+    /// Whether a new user gets an account at the first sign-in.
     pub auto_create: bool,
-    /// The group whose members administer the platform; nobody does by the provider's word when empty.
+    /// The group whose members are administrators of the platform; if empty, the provider makes no user one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub admin_group: String,
-    /// The claim that lists a person's groups.
+    /// The claim with a user's groups.
     pub groups_claim: String,
-    /// What the provider is asked for beside who somebody is, separated by spaces.
+    /// Scopes besides `openid`, separated by spaces.
     pub scopes: String,
 }
 
@@ -168,7 +159,7 @@ pub struct Database {
     /// `sqlite:/path` or `postgres://user:password@host/database`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Room that is kept for a SQLite database.
+    /// Disk space reserved for a SQLite database.
     pub reserve: Bytes,
 }
 
@@ -182,35 +173,35 @@ impl Default for Database {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Local {
-    /// What jobs may use together.
+    /// The CPUs that all jobs together may use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<Cpu>,
-    /// What jobs may use together.
+    /// The memory that all jobs together may use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
-    /// Run as root, a project's workers get this uid plus the project's number.
+    /// When run as root, a project's workers get this uid plus the project's number.
     pub uid_base: u32,
     /// The time between TERM and KILL.
     pub grace: Span,
     /// The workers' `PATH`.
     pub path: String,
-    /// Processes and threads of one worker, at most.
+    /// Maximum number of processes and threads of one worker.
     pub pids: u64,
-    /// Open files of one worker, at most.
+    /// Maximum number of open files of one worker.
     pub nofile: u64,
-    /// Free space of the data folder's disk below which nothing new starts.
+    /// New jobs start only while the data folder's disk has this much free space.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free: Option<Bytes>,
-    /// How much of each of a worker's logs is kept.
+    /// Maximum stored size of each of a worker's logs.
     pub log: Bytes,
-    /// How much the folder of one attempt may hold.
+    /// Maximum size of the folder of one attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_disk: Option<Bytes>,
-    /// How much the workspace of one project may hold.
+    /// Maximum size of the workspace of one project.
     pub workspace: Bytes,
-    /// Whether Python packages without a wheel are built from their sources.
+    /// Whether Python packages without a wheel are built from source.
     pub python_sources: bool,
-    /// Whether workers that an earlier server started are taken up.
+    /// Whether workers started by an earlier server are adopted.
     pub adoption: bool,
 }
 
@@ -239,15 +230,15 @@ impl Default for Local {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Terminals {
-    /// How many there may be on this server; 0 for none.
+    /// Maximum number on this server; 0 for none.
     pub most: usize,
-    /// How many of these one person may have.
+    /// Maximum number per user.
     pub each: usize,
-    /// How long one lasts.
+    /// Maximum duration of a terminal.
     pub limit: Span,
-    /// How long nothing may be typed and nothing shown.
+    /// Timeout without input and output.
     pub idle: Span,
-    /// How long one is kept for a person whose connection is lost.
+    /// How long a terminal stays after its connection is lost.
     pub away: Span,
 }
 
@@ -262,7 +253,7 @@ impl Default for Terminals {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Accounting {
-    /// What prices are in, e.g. `EUR`.
+    /// The currency of prices, e.g. `EUR`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
 }
@@ -274,7 +265,7 @@ pub struct AuditSection {
     /// `udp://HOST:PORT`, `tcp://HOST:PORT` or `unix:///PATH`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syslog: Option<String>,
-    /// The address: `env:NAME`, `file:/path`, or the address itself. It may hold a secret, and is never printed.
+    /// The URL: `env:NAME`, `file:/path`, or the URL itself. It may contain a secret, and is never printed.
     #[serde(serialize_with = "hidden", skip_serializing_if = "Option::is_none")]
     pub webhook: Option<String>,
     /// The value of the header `Authorization` for the webhook: `env:NAME`, `file:/path`, or the value itself.
@@ -286,7 +277,7 @@ pub struct AuditSection {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Alerts {
-    /// Whether receivers may be at addresses of this machine and of private networks.
+    /// Whether receivers may have addresses of this machine and of private networks.
     pub private_addresses: bool,
 }
 
@@ -294,32 +285,28 @@ pub struct Alerts {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Smtp {
-    /// The server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Its port.
     pub port: u16,
-    /// How the connection is encrypted.
+    /// The encryption of the connection.
     pub tls: Encryption,
-    /// Account name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Its password: `env:NAME`, `file:/path`, or the password itself. It is never printed.
     #[serde(serialize_with = "hidden", skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
-    /// Who the mails are from.
+    /// The sender of the mails.
     pub from: String,
 }
 
-/// How a connection is encrypted.
+/// The encryption of a connection.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encryption {
-    /// After the greeting; without, nothing is sent.
+    /// After the greeting; without support for it, no mail is sent.
     StartTls,
     /// From the first byte.
     Always,
-    /// Never.
     Never,
 }
 
@@ -340,10 +327,10 @@ impl Default for Smtp {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TelemetrySection {
-    /// Where anybody may read the server's metrics.
+    /// The address of the server's metrics, without authentication.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metrics_listen: Option<SocketAddr>,
-    /// Where spans are sent: the base address of a collector.
+    /// The base URL of a collector for spans.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otlp_endpoint: Option<String>,
 }
@@ -352,9 +339,9 @@ pub struct TelemetrySection {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EngineSection {
-    /// How long a server holds a run without saying that it lives.
+    /// How long a server has a run without renewing its lease.
     pub lease: Span,
-    /// How often the database is looked at for what no wake-up announced.
+    /// The interval of database polls, for changes without a wake-up.
     pub period: Span,
 }
 
@@ -369,11 +356,11 @@ impl Default for EngineSection {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SharingSection {
-    /// A job that has waited this long counts as one priority higher.
+    /// A pending job gains one priority per this interval.
     pub aging: Span,
-    /// After how long what was held counts half in the shares.
+    /// The half-life of past usage in the shares.
     pub half_life: Span,
-    /// How long a job that had to give back does not borrow again.
+    /// How long a preempted job may not borrow again.
     pub cool_down: Span,
 }
 
@@ -396,11 +383,11 @@ pub struct SizingSection {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NodesSection {
-    /// A node is set aside after so many attempts failed through it; 0: never.
+    /// The number of attempts that must fail because of a node before it is cordoned; 0: never.
     pub failures: usize,
-    /// Within how long.
+    /// The time window of these failures.
     pub within: Span,
-    /// After how long it is offered to take such a node back.
+    /// When to suggest to uncordon such a node.
     pub offer_after: Span,
 }
 
@@ -412,24 +399,24 @@ impl Default for NodesSection {
 }
 
 impl NodesSection {
-    /// As the engine and the pages go by it.
+    /// The rule for the engine and the pages.
     pub fn rule(&self) -> NodeRule {
         NodeRule { failures: self.failures, within: self.within.0, offer_after: self.offer_after.0 }
     }
 }
 
-/// Where a secret comes from: exactly one of both.
+/// The source of a secret: exactly one of both.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Secret {
-    /// A variable of the server's environment.
+    /// An environment variable of the server.
     Env(String),
-    /// A file that the server may read.
+    /// A file that the server can read.
     File(PathBuf),
 }
 
 impl Secret {
-    /// For the executor. A variable is read now; `None` when it is not set.
+    /// For the executor. Reads a variable now; `None` if it is not set.
     pub fn source(&self) -> Option<SecretSource> {
         match self {
             Self::File(path) => Some(SecretSource::File(path.clone())),

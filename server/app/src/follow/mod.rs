@@ -1,4 +1,4 @@
-//! Following a run to its end: as its engine, when no other process is that, else through the database.
+//! Follows a run to its end: as its engine if no other process is the engine, else through the database.
 
 mod watching;
 
@@ -22,7 +22,7 @@ use crate::wake;
 use crate::{audit, machine};
 use watching::{Heard, Watching};
 
-/// How often the database is read while another process is the engine.
+/// The interval of database reads while another process is the engine.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Follows a run.
@@ -32,11 +32,11 @@ pub struct Follower<'a> {
     engine: Option<(RunningEngine, Receiver<RunEvent>)>,
     interrupt: Signal,
     terminate: Signal,
-    /// Whether the run was asked to stop from here.
+    /// Whether this process requested the cancellation.
     cancelling: bool,
 }
 
-/// What happened while nothing was to be done.
+/// The event that ended a wait.
 enum Woken {
     Event,
     Time,
@@ -44,10 +44,7 @@ enum Woken {
     Terminate,
 }
 
-/// Shows a run of the engine that `events` come from, until it has ended.
-///
-/// # Errors
-/// When the run is not there, or the database refuses.
+/// Shows a run of the engine behind `events`, until it has ended.
 pub async fn see_out(
     platform: &Platform,
     run: &RunId,
@@ -65,10 +62,7 @@ pub async fn see_out(
 }
 
 impl<'a> Follower<'a> {
-    /// Prepares to follow; with `watch`, progress is shown.
-    ///
-    /// # Errors
-    /// When the run is not there.
+    /// Prepares to follow; with `watch`, shows progress.
     pub async fn new(platform: &'a Platform, run: &RunId, watch: bool) -> anyhow::Result<Self> {
         Ok(Self {
             platform,
@@ -80,10 +74,7 @@ impl<'a> Follower<'a> {
         })
     }
 
-    /// Follows the run until it has ended, or until this process is told to leave. Gives the last view.
-    ///
-    /// # Errors
-    /// When the database or this machine does not allow it.
+    /// Follows the run until it has ended, or until this process is interrupted. Returns the last view.
     pub async fn run_out(mut self) -> anyhow::Result<(View, Exit)> {
         let exit = self.follow().await;
         if let Some((engine, events)) = self.engine.take() {
@@ -114,7 +105,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Becomes the engine, unless another process is that, and says whether it is now.
+    /// Becomes the engine, unless another process is; returns whether it is now.
     async fn become_engine(&mut self) -> anyhow::Result<bool> {
         match EngineLock::take(&self.platform.data.lock())? {
             Ok(lock) => {
@@ -122,7 +113,7 @@ impl<'a> Follower<'a> {
                 let engine = self.platform.start_engine(lock, templates).await?;
                 let events = engine.handle.events();
                 self.engine = Some((engine, events));
-                // What happened before the subscription is in the database only.
+                // Events before the subscription are only in the database.
                 self.run.missed();
                 Ok(true)
             }
@@ -155,7 +146,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// What is due without an event.
+    /// Work that is due without an event.
     async fn tick(&mut self) -> anyhow::Result<()> {
         match &self.engine {
             Some((engine, _)) if engine.handle.is_finished() => {
@@ -184,7 +175,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// The exit code for a run that has ended.
+/// The exit code for an ended run.
 pub fn exit_of(state: RunState) -> Exit {
     match state {
         RunState::Failed => Exit::Failed,

@@ -1,4 +1,4 @@
-//! A run that is looked at: what is known of it, and its picture on the terminal.
+//! A watched run: its known state, and its display on the terminal.
 
 use std::time::{Duration, Instant};
 
@@ -11,31 +11,27 @@ use tokio::time::timeout;
 use crate::platform::Platform;
 use crate::progress::{Live, View};
 
-/// A run that is looked at.
 pub struct Watching<'a> {
     platform: &'a Platform,
     view: View,
     live: Option<Live>,
-    /// Whether events were missed, so that the database has to be read.
+    /// Whether events were missed, so that the database must be read.
     stale: bool,
-    /// When reading, and when drawing, is worth its while again: both may take long when tasks are many.
+    /// The earliest next read, and the earliest next draw: both may take long with many tasks.
     read_again: Instant,
     draw_again: Instant,
 }
 
-/// What a wait for events has brought.
+/// The result of a wait for events.
 pub enum Heard {
-    /// Something is known that was not.
+    /// New information.
     Event,
-    /// Nothing, for as long as a picture holds.
+    /// Nothing, for the refresh interval of the display.
     Nothing,
 }
 
 impl<'a> Watching<'a> {
-    /// Begins; with `show`, there is a picture.
-    ///
-    /// # Errors
-    /// When the run is not there.
+    /// Starts; with `show`, there is a display.
     pub async fn new(platform: &'a Platform, run: &RunId, show: bool) -> anyhow::Result<Self> {
         let view = View::load(&platform.store, run).await?;
         let view = view.ok_or_else(|| anyhow::anyhow!("there is no run {run}"))?;
@@ -44,17 +40,16 @@ impl<'a> Watching<'a> {
         Ok(Self { platform, view, live, stale: true, read_again: now, draw_again: now })
     }
 
-    /// What is known.
     pub fn view(&self) -> &View {
         &self.view
     }
 
-    /// The database knows more than was heard.
+    /// Records missed events: the database has newer state.
     pub fn missed(&mut self) {
         self.stale = true;
     }
 
-    /// Waits for events, and takes those that come together, so that one drawing shows them all.
+    /// Waits for events, and combines simultaneous ones into one redraw.
     pub async fn hear(&mut self, events: &mut Receiver<RunEvent>) -> Heard {
         let pace = self.live.as_ref().map_or(Duration::from_secs(1), Live::pace);
         match timeout(pace, events.recv()).await {
@@ -71,10 +66,7 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Reads what events did not tell; of a run without a picture, only its state.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Reads what events did not report; without a display, only the run's state.
     pub async fn read_if_stale(&mut self) -> anyhow::Result<()> {
         if !self.stale || Instant::now() < self.read_again {
             return Ok(());
@@ -90,11 +82,8 @@ impl<'a> Watching<'a> {
         Ok(())
     }
 
-    /// Whether the run has ended, and nobody wants anything more of it. A wish goes away together with the state
-    /// that it changes, so the state is read after the wishes.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Whether the run has ended without pending commands. A command disappears together with the state that
+    /// it changes, so the state is read after the commands.
     pub async fn over(&mut self) -> anyhow::Result<bool> {
         let store = &self.platform.store;
         if !self.view.run.state.is_final()
@@ -114,23 +103,20 @@ impl<'a> Watching<'a> {
         let began = Instant::now();
         if began >= self.draw_again {
             live.show(&self.view, self.platform.now());
-            // Many events a second: a terminal need not show each.
+            // With many events per second a terminal need not show each.
             let least = if live.is_screen() { Duration::from_millis(40) } else { Duration::ZERO };
             self.draw_again = Instant::now() + (began.elapsed() * 10).max(least);
         }
     }
 
-    /// Says something below the tasks.
+    /// Prints a message below the tasks.
     pub fn notice(&mut self, text: &str) {
         if let Some(live) = &mut self.live {
             live.notice(text);
         }
     }
 
-    /// Reads everything once more, and takes the picture away: a report follows.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Reads everything once more, and removes the display: a report follows.
     pub async fn finish(mut self, read: bool) -> anyhow::Result<View> {
         if read {
             self.view.reload(&self.platform.store).await?;

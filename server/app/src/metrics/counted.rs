@@ -1,4 +1,4 @@
-//! What is counted as it happens, from the start of the process on.
+//! Metrics counted as events happen, from the start of the process on.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -13,19 +13,18 @@ use serde_json::Value;
 
 use super::Labels;
 
-/// The bounds of all histograms, in seconds: from a commit on a fast disk to a request that is given up.
+/// The bucket bounds of all histograms, in seconds: from a commit on a fast disk to a request timeout.
 const BOUNDS: [f64; 15] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 60.0];
 
-/// Methods that have a name of their own in metrics: anybody may send any word as a method.
+/// Methods with their own label value: clients may send any word as a method.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 type Durations = Family<Labels, Histogram, fn() -> Histogram>;
 
-/// What this process has done.
+/// The counters of this process.
 pub(super) static COUNTED: LazyLock<Counted> = LazyLock::new(Counted::new);
 
-/// Everything that is counted.
 pub(super) struct Counted {
     pub registry: Registry,
     requests: Durations,
@@ -38,7 +37,6 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// Nothing was done yet.
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("cubeloom");
         let requests = durations(
@@ -72,7 +70,7 @@ impl Counted {
         Self { registry, requests, passes, calls, ends, asked, transactions, alerts }
     }
 
-    /// Takes in something that was done.
+    /// Records a measurement.
     pub fn count(&self, measure: &Measure<'_>) {
         match *measure {
             Measure::Request { method, route, status, took } => {
@@ -119,7 +117,7 @@ fn known(method: &str) -> &str {
     METHODS.into_iter().find(|known| *known == method).unwrap_or("other")
 }
 
-/// The class of a status; `none` where there was no answer.
+/// The class of a status; `none` without a response.
 fn class(status: Option<u16>) -> &'static str {
     match status.map(|status| status / 100) {
         None => "none",

@@ -1,5 +1,6 @@
-//! The server's own metrics, as OpenMetrics: what is [counted](counted) as it happens, and what is [there](standing) when
-//! somebody looks. docs/operating.md lists them all; a test holds it to what is exposed.
+//! The server's own metrics, as OpenMetrics: those [counted](counted) as events happen, and the
+//! [gauges](standing) read at a scrape. docs/operating.md lists them all; a test compares the list with the
+//! exposed metrics.
 
 mod counted;
 mod process;
@@ -23,27 +24,23 @@ use self::counted::COUNTED;
 use self::process::Process;
 use self::standing::Standing;
 
-/// How long the engine may take to answer: what it holds is left out then.
+/// The timeout for the engine's statistics: afterwards they are omitted.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Labels and their values, in the order in which they are shown.
+/// Labels and their values, in display order.
 type Labels = Vec<(&'static str, String)>;
 
-/// Counts from now on.
+/// Starts counting.
 pub fn install() {
     measure::install(|measure| COUNTED.count(measure));
 }
 
-/// Whom is asked when somebody looks.
+/// The sources of the gauges.
 #[derive(Clone)]
 pub struct Sources {
-    /// The database.
     pub store: Store,
-    /// The clusters.
     pub clusters: Clusters,
-    /// The engine.
     pub engine: Weak<Handle>,
-    /// The time.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -64,7 +61,7 @@ impl Sources {
             process: Process::read(),
             now: self.clock.now(),
         };
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         text(&COUNTED.registry, &standing.registry()).unwrap_or_default()
     }
 }

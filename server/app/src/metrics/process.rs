@@ -1,4 +1,4 @@
-//! This process, as the kernel tells of it.
+//! Statistics of this process, from the kernel.
 
 use std::fs;
 use std::time::Duration;
@@ -6,37 +6,34 @@ use std::time::Duration;
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Resource, getrlimit};
 
-/// What the kernel tells.
 pub(super) struct Process {
-    /// Processor time, of all threads, of this process alone.
+    /// CPU time of all threads of this process alone.
     pub cpu: Duration,
-    /// Memory that is not swapped out, in bytes.
+    /// Resident memory, in bytes.
     pub resident: u64,
-    /// Count.
     pub threads: u64,
-    /// Count.
     pub open_files: u64,
-    /// How many there may be; none where there is no limit.
+    /// The limit of open files; `None` without a limit.
     pub most_files: Option<u64>,
-    /// When it was started, in seconds since the epoch.
+    /// Start time, in seconds since the epoch.
     pub started: f64,
 }
 
 impl Process {
-    /// Now. `None` where `/proc` is not as it should be.
+    /// The current values. `None` if `/proc` is not as expected.
     pub fn read() -> Option<Self> {
         let (stat, machine) =
             (fs::read_to_string("/proc/self/stat").ok()?, fs::read_to_string("/proc/stat").ok()?);
-        // One of them is the folder that is read.
+        // One of them is the directory being read.
         let open_files = (fs::read_dir("/proc/self/fd").ok()?.count() as u64).saturating_sub(1);
         let most_files = getrlimit(Resource::Nofile).current;
         let (ticks, page) = (clock_ticks_per_second(), page_size() as u64);
         Self::of(&stat, &machine, ticks, page).map(|process| Self { open_files, most_files, ..process })
     }
 
-    /// From `/proc/self/stat` and `/proc/stat`, see proc(5). Files are not in it.
+    /// From `/proc/self/stat` and `/proc/stat`, see proc(5), without open files.
     fn of(stat: &str, machine: &str, ticks: u64, page: u64) -> Option<Self> {
-        // The program's name comes second, in parentheses, and may hold anything.
+        // The program's name comes second, in parentheses, and may contain anything.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
         let boot = machine.lines().find_map(|line| line.strip_prefix("btime "))?;

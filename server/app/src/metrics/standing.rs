@@ -1,4 +1,4 @@
-//! What is there when somebody looks.
+//! Gauges, read at a scrape.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,26 +20,25 @@ use super::process::Process;
 
 type Gauges = Family<Labels, Gauge<f64, AtomicU64>>;
 
-/// What is there now.
+/// The current values.
 pub(super) struct Standing {
-    /// What the engine holds, where it answered.
+    /// The engine's statistics, if it responded in time.
     pub tally: Option<Arc<Tally>>,
-    /// How long ago the engine's last pass ended, unless it has ended.
+    /// The time since the engine's last pass, unless the engine has ended.
     pub last_pass: Option<Duration>,
-    /// The database's connections: how many, and how many of these nobody uses.
+    /// The database connections: total and idle.
     pub connections: (u32, u32),
-    /// How the clusters are.
+    /// The states of the clusters.
     pub clusters: Vec<(String, ClusterStanding)>,
-    /// What the web holds.
+    /// The web server's statistics.
     pub web: WebTally,
-    /// This process, where the kernel tells.
+    /// Statistics of this process, if the kernel reports them.
     pub process: Option<Process>,
-    /// Now.
     pub now: Timestamp,
 }
 
 impl Standing {
-    /// For this one look.
+    /// The metrics of this scrape.
     pub fn registry(&self) -> Registry {
         let mut registry = Registry::default();
         if let Some(process) = &self.process {
@@ -134,7 +133,7 @@ fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Counts are far below what a float holds exactly.
+/// Counts are far below the largest exact integer of a float.
 fn number(count: u64) -> f64 {
     u32::try_from(count).map_or(f64::INFINITY, f64::from)
 }

@@ -12,7 +12,7 @@ use super::*;
 
 const TOOK: Duration = Duration::from_millis(3);
 
-/// A server that has done one of each, and holds one of each.
+/// A server with every counter at one, and every gauge at one.
 fn full() -> String {
     let counted = Counted::new();
     let failed = Outcome::Failed(Failure::new(FailureKind::OutOfMemory, "it had 1 GiB"));
@@ -69,7 +69,7 @@ fn what_was_done_and_what_is_there_is_told() {
     assert!(text.ends_with("# EOF\n"));
 }
 
-/// The table of docs/operating.md, as it must be.
+/// The expected table of docs/operating.md.
 fn table(text: &str) -> Vec<String> {
     let told = |kind: &str| -> BTreeMap<String, String> {
         let lines = text.lines().filter_map(|line| line.strip_prefix(kind)?.split_once(' '));

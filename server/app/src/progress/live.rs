@@ -1,4 +1,4 @@
-//! What is going on, while it goes on: a block that is drawn again on a terminal, else a line for each change.
+//! Live progress: a block that is redrawn on a terminal, else a line per change.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use super::model::View;
 use super::status::{self, Status};
 use crate::show::{Screen, Style, Styles, duration, line};
 
-/// Signs of a task at work, one after the other.
+/// The animation of a running task.
 const SPINNER: [char; 8] = ['⣾', '⣽', '⣻', '⢿', '⡿', '⣟', '⣯', '⣷'];
-/// How long one of them is shown, in microseconds.
+/// How long each character is shown, in microseconds.
 const TURN: i64 = 120_000;
 /// Cells of a progress bar.
 const BAR: usize = 16;
 
-/// Shows a run while it goes on.
+/// Shows the progress of a run.
 #[derive(Debug)]
 pub struct Live {
     screen: Option<Screen>,
     styles: Styles,
-    /// What was said of each task, where lines are printed.
+    /// The last printed line of each task, when lines are printed.
     said: HashMap<usize, (String, String)>,
     notice: Option<String>,
 }
@@ -33,17 +33,17 @@ impl Live {
         Self { screen: Screen::detect(), styles: Styles::detect(), said: HashMap::new(), notice: None }
     }
 
-    /// How often a drawing is worth its while, if nothing happens.
+    /// The redraw interval without events.
     pub fn pace(&self) -> Duration {
         if self.screen.is_some() { Duration::from_millis(120) } else { Duration::from_secs(1) }
     }
 
-    /// Whether a block is drawn, and not lines printed.
+    /// Whether it draws a block instead of printing lines.
     pub fn is_screen(&self) -> bool {
         self.screen.is_some()
     }
 
-    /// Says something below the tasks.
+    /// Prints a message below the tasks.
     pub fn notice(&mut self, text: impl Into<String>) {
         let text = text.into();
         if self.screen.is_none() {
@@ -52,7 +52,6 @@ impl Live {
         self.notice = Some(text);
     }
 
-    /// Shows the present state.
     pub fn show(&mut self, view: &View, now: Timestamp) {
         match &self.screen {
             Some(screen) => {
@@ -67,7 +66,7 @@ impl Live {
         }
     }
 
-    /// Takes the block away: the report follows.
+    /// Removes the block: the report follows.
     pub fn finish(&mut self, view: &View, now: Timestamp) {
         match &self.screen {
             Some(screen) => screen.clear(),
@@ -93,7 +92,7 @@ impl Live {
     }
 }
 
-/// The lines of the block, for a screen of so many columns and rows.
+/// The lines of the block, for a screen of this size.
 pub fn block(view: &View, now: Timestamp, (columns, rows): (usize, usize), styles: Styles) -> Vec<String> {
     let all = (0..view.plan.tasks.len() as u32).map(TaskIx);
     let tasks: Vec<(TaskIx, Status)> = all.map(|ix| (ix, status::task(view, ix, now))).collect();
@@ -109,7 +108,6 @@ pub fn block(view: &View, now: Timestamp, (columns, rows): (usize, usize), style
     lines
 }
 
-/// How lines are laid out.
 struct Layout {
     /// Columns of the longest name.
     names: usize,
@@ -141,7 +139,7 @@ impl Layout {
             sign => sign,
         };
         let (names, time) = (self.names, status.time.map(duration).unwrap_or_default());
-        // A narrow screen shows what there is room for.
+        // A narrow screen shows only what fits.
         let fixed =
             cut(&format!(" {:<names$}  {:<9}  {time:>7}  ", cut(name, names), status.word), self.columns - 1);
         let room = self.columns.saturating_sub(fixed.chars().count() + 1);
@@ -154,7 +152,7 @@ impl Layout {
         format!("{sign}{word}{bar}{}", self.styles.paint(Style::Dim, &cut(&status.detail, room)))
     }
 
-    /// A bar, or the bare count where the whole is not known, and the room that is left.
+    /// A bar, or the count if the total is unknown, and the remaining columns.
     fn bar(&self, progress: Progress, room: usize) -> (String, usize) {
         let Some(total) = progress.total.filter(|total| *total > 0.0) else {
             let text = format!("step {}  ", progress.step);
@@ -169,7 +167,7 @@ impl Layout {
     }
 }
 
-/// What is worth a line of its own: not what changes by the second.
+/// A detail worth its own line, which does not change every second.
 fn lasting_detail(status: &Status) -> String {
     match status.word.as_str() {
         "backoff" => "it failed and is tried again".into(),
@@ -178,7 +176,7 @@ fn lasting_detail(status: &Status) -> String {
     }
 }
 
-/// The tasks that fit: what happens now and what failed first, then the latest before and the next after.
+/// The tasks that fit: running and failed ones first, then the latest finished and the next pending.
 fn choose(tasks: &[(TaskIx, Status)], room: usize) -> Vec<(TaskIx, Status)> {
     if tasks.len() <= room {
         return tasks.to_vec();
@@ -197,7 +195,7 @@ fn choose(tasks: &[(TaskIx, Status)], room: usize) -> Vec<(TaskIx, Status)> {
     order.into_iter().cloned().collect()
 }
 
-/// The text, no wider than this.
+/// The text, truncated to this width.
 fn cut(text: &str, columns: usize) -> String {
     let one_line = text.lines().next().unwrap_or_default();
     if one_line.chars().count() <= columns {

@@ -1,4 +1,5 @@
-//! A run as a person follows it: what is known of every task, as lines, as a live block, and as the final table.
+//! The progress of a run for people: the known state of every task, as lines, as a live block, and as the
+//! final table.
 
 mod live;
 mod model;

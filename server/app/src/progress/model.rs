@@ -1,4 +1,4 @@
-//! What is known of a run: its plan, and the latest of every instance and attempt.
+//! The known state of a run: its plan, and the latest record of every instance and attempt.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,43 +12,34 @@ use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx};
 use cubeloom_store::Store;
 use serde_json::Value;
 
-/// A run.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The run itself.
     pub run: RunRecord,
-    /// Description of what it does.
     pub plan: Arc<RunPlan>,
     /// Its tasks, in the plan's order.
     pub tasks: Vec<TaskView>,
 }
 
-/// A task.
 #[derive(Clone, Debug, Default)]
 pub struct TaskView {
     /// Number of instances, if known.
     pub expected: Option<usize>,
-    /// What the trials of its search try, by instance.
+    /// The values of its search's trials, by instance.
     pub trials: Vec<Value>,
-    /// The instances that no longer wait for what the task needs.
+    /// The instances whose dependencies are satisfied.
     pub instances: BTreeMap<InstanceIx, InstanceView>,
 }
 
-/// An instance.
 #[derive(Clone, Debug)]
 pub struct InstanceView {
-    /// Its record.
     pub record: InstanceRecord,
-    /// Its latest attempt.
     pub attempt: Option<AttemptRecord>,
-    /// What is made before the attempt can start.
+    /// What is being prepared before the attempt can start.
     pub preparing: Option<String>,
-    /// Progress of the program.
     pub progress: Option<Progress>,
 }
 
 impl TaskView {
-    /// The best trial of its search.
     pub fn best(&self, planned: &PlannedTask) -> Option<Best<'_>> {
         planned.search()?.best(self.instances.iter().filter_map(|(instance, one)| {
             let item = self.trials.get(*instance as usize)?;
@@ -58,7 +49,7 @@ impl TaskView {
 }
 
 impl View {
-    /// Reads a run; `None` when there is no such run.
+    /// Loads a run; `None` if it does not exist.
     pub async fn load(store: &Store, run: &RunId) -> anyhow::Result<Option<Self>> {
         let (Some(record), Some(plan)) = (store.run(run).await?, store.plan(run).await?) else {
             return Ok(None);
@@ -68,13 +59,13 @@ impl View {
         Ok(Some(view))
     }
 
-    /// A run of which nothing has begun.
+    /// A run without any started task.
     pub fn new(run: RunRecord, plan: RunPlan) -> Self {
         let tasks = vec![TaskView::default(); plan.tasks.len()];
         Self { run, plan: Arc::new(plan), tasks }
     }
 
-    /// Reads everything but the plan again.
+    /// Reloads everything but the plan.
     pub async fn reload(&mut self, store: &Store) -> anyhow::Result<()> {
         let id = self.run.id.clone();
         if let Some(record) = store.run(&id).await? {
@@ -97,7 +88,7 @@ impl View {
         Ok(())
     }
 
-    /// Takes what the engine tells of this run.
+    /// Applies an event of the engine.
     pub fn apply(&mut self, event: RunEvent) {
         match event {
             RunEvent::Run(run) if run.id == self.run.id => self.run = *run,
@@ -117,12 +108,11 @@ impl View {
         }
     }
 
-    /// The task at a position.
     pub fn planned(&self, task: TaskIx) -> &PlannedTask {
         self.plan.task(task)
     }
 
-    /// The tasks with their plan, in its order.
+    /// The tasks with their plans, in plan order.
     pub fn tasks(&self) -> impl Iterator<Item = (&PlannedTask, &TaskView)> {
         self.plan.tasks.iter().zip(&self.tasks)
     }
@@ -141,7 +131,7 @@ impl View {
     fn attempt(&mut self, attempt: AttemptRecord) {
         let Some(task) = self.tasks.get_mut(attempt.task.index()) else { return };
         let Some(view) = task.instances.get_mut(&attempt.key.instance) else {
-            // The engine tells attempts before instances: a new one's record is about to come.
+            // The engine sends attempts before instances: a new instance's record follows.
             return;
         };
         let newer = view.attempt.as_ref().is_none_or(|known| known.key.n <= attempt.key.n);

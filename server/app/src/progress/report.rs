@@ -1,4 +1,4 @@
-//! What became of a run: a table of its tasks, the first cause of a failure, and where the results lie.
+//! The result of a run: a table of its tasks, the first cause of a failure, and the location of the results.
 
 use std::path::Path;
 
@@ -15,16 +15,16 @@ use super::model::{InstanceView, TaskView, View};
 use super::status;
 use crate::show::{Align, Cell, Style, Styles, Table, bytes, cpu_time, duration};
 
-/// The most rows of the table; a run may have 100,000 tasks.
+/// Maximum rows of the table; a run may have 100,000 tasks.
 const ROWS: usize = 60;
-/// The most failures that are told in full.
+/// Maximum number of detailed failures.
 const FAILURES: usize = 5;
-/// Outputs of a task that are shown.
+/// Maximum number of shown outputs of a task.
 const OUTPUTS: usize = 50;
-/// The longest output that is shown.
+/// Maximum length of a shown output.
 const LONGEST_OUTPUT: usize = 100;
 
-/// The report for a person.
+/// The report for people.
 pub fn report(view: &View, run_dir: &Path, now: Timestamp, styles: Styles) -> String {
     let mut parts = vec![table(view, now, styles)];
     parts.extend(failure_parts(view, styles));
@@ -33,7 +33,7 @@ pub fn report(view: &View, run_dir: &Path, now: Timestamp, styles: Styles) -> St
     parts.join("\n\n")
 }
 
-/// The first causes alone.
+/// Only the first causes.
 pub fn failures(view: &View) -> String {
     failure_parts(view, Styles::plain()).join("\n\n")
 }
@@ -54,7 +54,7 @@ fn table(view: &View, now: Timestamp, styles: Styles) -> String {
         let shown = status::task(view, *ix, now);
         let usage = usage(&view.tasks[ix.index()]);
         let amount = |text: Option<String>| Cell::from(text.unwrap_or_else(|| "-".into()));
-        // What failed is told in full below.
+        // Failures have their details below.
         let detail = if shown.word == "failed" { "" } else { &shown.detail };
         let remark = remark(&view.tasks[ix.index()], detail);
         table.row([
@@ -72,7 +72,7 @@ fn table(view: &View, now: Timestamp, styles: Styles) -> String {
     table.render(styles) + &more
 }
 
-/// What stands behind a task's amounts: how many workers or instances, how many tries, what was reused.
+/// The remark after a task's numbers: workers or instances, attempts, reused results.
 fn remark(task: &TaskView, detail: &str) -> String {
     let attempt =
         task.instances.get(&0).filter(|_| task.expected.is_none()).and_then(|one| one.attempt.as_ref());
@@ -84,7 +84,7 @@ fn remark(task: &TaskView, detail: &str) -> String {
     [workers, tries, detail].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What the latest attempts of a task used; `None` when none has ended.
+/// The usage of a task's latest attempts; `None` if none has ended.
 fn usage(task: &TaskView) -> Option<UsageSummary> {
     let ended = |attempt: &&cubeloom_domain::record::AttemptRecord| {
         matches!(attempt.state, AttemptState::Ended { started_at: Some(_), .. })
@@ -93,7 +93,7 @@ fn usage(task: &TaskView) -> Option<UsageSummary> {
     attempts.map(|attempt| attempt.usage).reduce(UsageSummary::join)
 }
 
-/// Each failure's first cause, its last lines, and how to see the rest.
+/// Each failure's first cause, its last log lines, and the command for the rest.
 fn failure_parts(view: &View, styles: Styles) -> Vec<String> {
     let failed: Vec<(&PlannedTask, InstanceIx, &Failure)> = view
         .tasks()
@@ -132,7 +132,7 @@ fn told(
     lines.join("\n")
 }
 
-/// The run's folder, the best trials, the outputs of the tasks that nothing comes after, and the files worth showing.
+/// The run's folder, the best trials, the outputs of the last tasks, and the files worth showing.
 fn results(view: &View, run_dir: &Path, styles: Styles) -> Option<String> {
     let mut lines = Table::new(&[("", Align::Left), ("", Align::Left)]);
     for (planned, task) in view.tasks() {
@@ -171,7 +171,7 @@ fn shortened(text: &str, longest: usize) -> String {
     one_line.chars().take(longest).chain(['…']).collect()
 }
 
-/// The instances of tasks that nothing comes after, when they are few.
+/// The instances of tasks without downstream tasks, if they are few.
 fn last_tasks(view: &View) -> Vec<(&PlannedTask, &InstanceView)> {
     let edges: Vec<(u32, u32)> = (0u32..)
         .zip(&view.plan.tasks)
@@ -206,12 +206,12 @@ fn last_line(view: &View, now: Timestamp, styles: Styles) -> String {
     format!("{word} in {time}{message}  {}", styles.paint(Style::Dim, &format!("run {}", run.id)))
 }
 
-/// The end of an id: enough for a person to name it.
+/// The end of an id: enough for a user to refer to it.
 fn short(id: &str) -> &str {
     &id[id.len().saturating_sub(8)..]
 }
 
-/// The report for a program.
+/// The report for programs.
 pub fn report_json(view: &View, run_dir: &Path, now: Timestamp) -> Value {
     let task = |ix: TaskIx| {
         let instances: Vec<Value> = view.tasks[ix.index()]

@@ -1,4 +1,4 @@
-//! One line about an instance or a task: a word, a sign, how long, and what is going on.
+//! One line about an instance or a task: a word, a symbol, the duration, and the current activity.
 
 use std::time::Duration;
 
@@ -10,22 +10,19 @@ use cubeloom_domain::{TaskIx, Timestamp};
 use super::model::{InstanceView, TaskView, View};
 use crate::show::{Style, duration};
 
-/// What is shown of an instance or a task.
+/// The displayed status of an instance or a task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Status {
-    /// The state as a word.
     pub word: String,
-    /// The state as a sign.
+    /// The state as a symbol.
     pub sign: char,
-    /// The state as a colour.
     pub style: Style,
-    /// How long it runs or ran.
+    /// Duration so far, or of the whole run.
     pub time: Option<Duration>,
-    /// How long it waited for a place after what it needs had ended.
+    /// How long it was pending after its dependencies had ended.
     pub wait: Option<Duration>,
-    /// How far it is.
     pub progress: Option<Progress>,
-    /// What is going on, in a few words.
+    /// The current activity, in a few words.
     pub detail: String,
 }
 
@@ -33,7 +30,6 @@ fn status(word: &str, sign: char, style: Style) -> Status {
     Status { word: word.into(), sign, style, ..Status::default() }
 }
 
-/// What is shown of a task.
 pub fn task(view: &View, ix: TaskIx, now: Timestamp) -> Status {
     let (planned, task) = (view.planned(ix), &view.tasks[ix.index()]);
     if planned.for_each.is_none() {
@@ -49,7 +45,7 @@ pub fn task(view: &View, ix: TaskIx, now: Timestamp) -> Status {
     }
 }
 
-/// A task that waits for others.
+/// A task that waits for upstream tasks.
 fn pending(view: &View, planned: &PlannedTask) -> Status {
     if view.run.state.is_final() || view.run.state == RunState::Cancelling {
         return status("not run", '-', Style::Dim);
@@ -74,7 +70,6 @@ fn pending(view: &View, planned: &PlannedTask) -> Status {
     Status { detail, ..status("pending", '·', Style::Dim) }
 }
 
-/// What is shown of an instance.
 pub fn instance(planned: &PlannedTask, view: &InstanceView, now: Timestamp) -> Status {
     let record = &view.record;
     let mut shown = match &record.state {
@@ -117,7 +112,7 @@ pub fn instance(planned: &PlannedTask, view: &InstanceView, now: Timestamp) -> S
 
 fn active(planned: &PlannedTask, view: &InstanceView, now: Timestamp) -> Status {
     let mut shown = match view.attempt.as_ref().map(|attempt| &attempt.state) {
-        // An attempt's end is told before its instance's.
+        // An attempt's end is reported before its instance's.
         Some(AttemptState::Running { .. } | AttemptState::Ended { .. }) => {
             status("running", '●', Style::Busy)
         }
@@ -197,7 +192,7 @@ fn expanded(planned: &PlannedTask, task: &TaskView, now: Timestamp) -> Status {
     shown
 }
 
-/// When the first of a task's attempts began, and the last ended.
+/// The start of the first of a task's attempts, and the end of the last.
 fn span(task: &TaskView, now: Timestamp) -> (Option<Timestamp>, Timestamp) {
     let attempts = || task.instances.values().filter_map(|one| one.attempt.as_ref());
     let first = attempts().filter_map(|attempt| attempt.state.started_at()).min();

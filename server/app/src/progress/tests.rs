@@ -21,7 +21,7 @@ use crate::show::Styles;
 
 const SECOND: i64 = 1_000_000;
 
-/// A view of a run with these tasks, each after the one before it.
+/// A view of a run with these tasks, each depending on the one before.
 fn view(tasks: &[&str]) -> View {
     let document = tasks.iter().enumerate().fold(pipeline("shown"), |document, (at, name)| {
         document.task(name, |task| match at {
@@ -127,7 +127,7 @@ fn the_block_says_what_goes_on() {
     let trimmed: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
     assert_eq!(trimmed[0], expected[0]);
     assert_eq!(trimmed[1], expected[1].trim_end());
-    // The sign of what is at work turns.
+    // The symbol of a running task is animated.
     assert_eq!(trimmed[2].trim_start_matches(|c: char| !c.is_ascii_whitespace()), &expected[2]["⣯".len()..]);
     assert_eq!(trimmed[3..], expected[3..]);
 }

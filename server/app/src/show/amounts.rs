@@ -1,4 +1,4 @@
-//! Amounts as people read them.
+//! Human-readable amounts.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub fn cpu_time(micros: u64) -> String {
     duration(Duration::from_micros(micros))
 }
 
-/// A moment as `2026-05-04 12:30:00` in UTC.
+/// A time as `2026-05-04 12:30:00` in UTC.
 pub fn moment(at: Timestamp) -> String {
     jiff::Timestamp::from_microsecond(at.0)
         .map_or_else(|_| at.to_string(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())

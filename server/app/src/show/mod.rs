@@ -1,4 +1,4 @@
-//! What the program says: tables for people, JSON for programs, and a screen that can be drawn over.
+//! The program's output: tables for people, JSON for programs, and a redrawable screen.
 
 mod amounts;
 mod screen;
@@ -27,21 +27,21 @@ pub enum Output {
     Json,
 }
 
-/// Prints a line. A reader that has gone away (`| head`) is no error.
+/// Prints a line. A closed pipe (`| head`) is no error.
 pub fn line(text: impl AsRef<str>) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(fit(out.is_terminal(), text.as_ref()).as_bytes());
     let _ = out.write_all(b"\n");
 }
 
-/// Prints a line for people beside the results.
+/// Prints a line for people next to the results.
 pub fn note(text: impl AsRef<str>) {
     let mut err = io::stderr().lock();
     let _ = err.write_all(fit(err.is_terminal(), text.as_ref()).as_bytes());
     let _ = err.write_all(b"\n");
 }
 
-/// Lines hold what workers wrote: why a task failed, and its name.
+/// Lines contain text from workers: the reason why a task failed, and its name.
 fn fit(on_terminal: bool, text: &str) -> Cow<'_, str> {
     if on_terminal { tame(text).into() } else { text.into() }
 }

@@ -1,18 +1,18 @@
-//! A block of lines at the bottom of a terminal that is drawn again and again; other output goes above it.
+//! A block of lines at the bottom of a terminal that is redrawn repeatedly; other output goes above it.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::tame;
 
-/// What is on the screen: lines of the block, which messages must not tear.
+/// The block on the screen, which messages must not break up.
 static BLOCK: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn block() -> MutexGuard<'static, Vec<String>> {
     BLOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The terminal on standard output. When it is dropped the block stays as it is.
+/// The terminal on standard output. On drop the block stays.
 #[derive(Debug)]
 pub struct Screen;
 
@@ -31,7 +31,7 @@ impl Screen {
         }
     }
 
-    /// Draws the block over the one before. No line may be wider than the screen.
+    /// Redraws the block. No line may be wider than the screen.
     pub fn draw(&self, lines: Vec<String>) {
         let mut shown = block();
         if *shown != lines {
@@ -40,7 +40,7 @@ impl Screen {
         }
     }
 
-    /// Takes the block away.
+    /// Removes the block.
     pub fn clear(&self) {
         self.draw(Vec::new());
     }
@@ -74,15 +74,15 @@ impl Write for Above {
     }
 }
 
-/// Erases what is below the cursor.
+/// Erases everything below the cursor.
 const BELOW: &str = "\x1b[J";
 
-/// Moves to the first of the last lines.
+/// Moves up to the first of the last lines.
 fn up(lines: usize) -> String {
     if lines == 0 { String::new() } else { format!("\x1b[{lines}F") }
 }
 
-/// The lines, each written over what was there: nothing is erased first, so nothing flickers.
+/// The lines, each written over the previous content: without an erase there is no flicker.
 fn joined(lines: &[String]) -> String {
     lines.iter().flat_map(|line| [tame(line), "\x1b[K\n".into()]).collect()
 }

@@ -1,13 +1,13 @@
-//! Results that are printed while they are made.
+//! Results printed while they are created.
 
 use std::io::{self, BufWriter, Error, StdoutLock, Write};
 
 use serde::Serialize;
 
-/// Output is written in pieces of this size: the lines of a terminal are not waited for.
+/// The size of output writes: a write per line would wait for the terminal.
 const PIECE: usize = 64 << 10;
 
-/// Prints a document for programs as it is made.
+/// Prints JSON for programs as it is created.
 pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
     let mut out = BufWriter::with_capacity(PIECE, io::stdout().lock());
     match serde_json::to_writer_pretty(&mut out, value) {
@@ -15,21 +15,21 @@ pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
             let _ = out.write_all(b"\n").and_then(|()| out.flush());
             Ok(())
         }
-        // A reader that has gone away (`| head`) is no error.
+        // A closed pipe (`| head`) is no error.
         Err(error) if error.is_io() => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// A text that is printed as it is made, without the blanks and lines at its end.
+/// A text printed as it is created, without trailing blanks and line ends.
 pub struct Stream<W: Write = BufWriter<StdoutLock<'static>>> {
     out: W,
-    /// What ends the text, unless more of it follows.
+    /// Blanks and line ends at the end so far, printed only if more text follows.
     blank: String,
 }
 
 impl Stream {
-    /// On the standard output.
+    /// To standard output.
     pub fn stdout() -> Self {
         Self::new(BufWriter::with_capacity(PIECE, io::stdout().lock()))
     }
@@ -40,10 +40,8 @@ impl<W: Write> Stream<W> {
         Self { out, blank: String::new() }
     }
 
-    /// Adds to the text.
-    ///
     /// # Errors
-    /// The reader has gone away.
+    /// The reader has closed the pipe.
     pub fn push(&mut self, text: &str) -> Result<(), Error> {
         let kept = text.trim_end();
         if !kept.is_empty() {
@@ -58,7 +56,7 @@ impl<W: Write> Stream<W> {
     /// Ends the last line.
     ///
     /// # Errors
-    /// The reader has gone away.
+    /// The reader has closed the pipe.
     pub fn end(mut self) -> Result<(), Error> {
         self.out.write_all(b"\n")?;
         self.out.flush()

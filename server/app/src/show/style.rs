@@ -1,24 +1,22 @@
-//! Colours, where a terminal shows them.
+//! Colors, if the terminal supports them.
 
 use std::io::IsTerminal;
 
-/// How a text looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// As it is.
     #[default]
     Plain,
-    /// What matters most.
+    /// Most important.
     Bold,
-    /// What matters least.
+    /// Least important.
     Dim,
-    /// It went well.
+    /// Success.
     Good,
-    /// It went wrong.
+    /// Failure.
     Bad,
-    /// Something is going on.
+    /// In progress.
     Busy,
-    /// Somebody should look.
+    /// Needs attention.
     Warn,
 }
 
@@ -29,18 +27,16 @@ pub struct Styles {
 }
 
 impl Styles {
-    /// Styles for standard output, if it is a terminal and nobody said `NO_COLOR`.
+    /// Styles for standard output, if it is a terminal and `NO_COLOR` is not set.
     pub fn detect() -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Self { on: wanted && std::io::stdout().is_terminal() }
     }
 
-    /// No styles.
     pub fn plain() -> Self {
         Self { on: false }
     }
 
-    /// The text in a style.
     pub fn paint(self, style: Style, text: &str) -> String {
         let code = match style {
             Style::Plain => "",

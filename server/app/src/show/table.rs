@@ -1,17 +1,14 @@
-//! Tables of text whose columns line up.
+//! Tables of text with aligned columns.
 
 use super::style::{Style, Styles};
 
-/// Where a cell's text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// To the left.
     Left,
-    /// To the right, for amounts.
+    /// To the right, for numbers.
     Right,
 }
 
-/// A cell.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
     text: String,
@@ -19,7 +16,6 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A text in a style.
     pub fn styled(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style }
     }
@@ -31,7 +27,6 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// A table.
 #[derive(Clone, Debug)]
 pub struct Table {
     columns: Vec<(&'static str, Align)>,
@@ -44,17 +39,15 @@ impl Table {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
-    /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The table as text, its first line the headings.
+    /// The table as text, with the headings in its first line.
     pub fn render(&self, styles: Styles) -> String {
         let head: Vec<Cell> =
             self.columns.iter().map(|(name, _)| Cell::styled(name.to_uppercase(), Style::Dim)).collect();
@@ -62,7 +55,7 @@ impl Table {
         std::iter::once(head).chain(self.rows(styles)).collect::<Vec<_>>().join("\n")
     }
 
-    /// The rows alone.
+    /// Only the rows.
     pub fn rows(&self, styles: Styles) -> Vec<String> {
         let widths = self.widths();
         self.rows.iter().map(|row| self.line(row, &widths, styles)).collect()
@@ -95,7 +88,7 @@ impl Table {
     }
 }
 
-/// How many columns of a terminal a text takes: Chinese characters take two.
+/// The number of terminal columns of a text: Chinese characters take two.
 fn width(text: &str) -> usize {
     text.chars().map(|c| if matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}') { 2 } else { 1 }).sum()
 }

@@ -1,14 +1,15 @@
-//! What workers wrote, on a person's terminal: colours stay, and whatever else steers a terminal (its title, its clipboard, its
-//! cursor, questions that it would answer as if they were typed) is left out. ECMA-48, and xterm's control sequences.
+//! Filters workers' output for a terminal. Colors stay; other control sequences are removed: title,
+//! clipboard, cursor, and queries whose replies would count as typed input. ECMA-48, and xterm's control
+//! sequences.
 
-/// Longer sequences are no colours.
+/// Longer sequences are not colors.
 const LONGEST: usize = 64;
 
-/// How far a text was read: a sequence may come in pieces.
+/// The parser state: a sequence may arrive in parts.
 #[derive(Debug, Default)]
 pub struct Tame {
     state: State,
-    /// The parameters of the present sequence.
+    /// The parameters of the current sequence.
     parameters: Vec<u8>,
 }
 
@@ -16,7 +17,7 @@ pub struct Tame {
 enum State {
     #[default]
     Text,
-    /// After the first byte of a control character of two bytes, or of a letter.
+    /// After the first byte of a two-byte control character, or of a letter.
     Two,
     /// After ESC.
     Escape,
@@ -27,7 +28,7 @@ enum State {
 }
 
 impl Tame {
-    /// What of these bytes may be shown.
+    /// The printable part of these bytes.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::with_capacity(bytes.len());
         bytes.iter().for_each(|byte| self.take(*byte, &mut shown));
@@ -50,11 +51,11 @@ impl Tame {
             }
             (State::Escape, b'[') => self.begin(State::Sequence),
             (State::Escape, b']' | b'P' | b'X' | b'^' | b'_') => self.begin(State::String),
-            // A character set is named by one more.
+            // One more byte selects a character set.
             (State::Escape, 0x20..=0x2f) => {}
             (State::Sequence, 0x20..=0x3f) => self.parameters.push(byte),
             (State::Sequence, b'm') => self.colour(shown),
-            // A string without an end ends with its line.
+            // An unterminated string ends with its line.
             (State::Escape | State::String, b'\n') => {
                 shown.push(byte);
                 self.state = State::Text;
@@ -82,7 +83,7 @@ impl Tame {
     }
 }
 
-/// The same of a text that is whole.
+/// The same for a complete text.
 pub fn tame(text: &str) -> String {
     if !text.contains(|c: char| c.is_control() && c != '\n') {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Templates on the disk.
+//! Templates on disk.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,14 +14,10 @@ use super::Read;
 use crate::exit::Invalid;
 use crate::paths::DataFolder;
 
-/// A template's own file.
 const FILE: &str = "template.yaml";
 
-/// The folder of the task templates: the one that was said, else one beside the program, an installed one, or that
-/// of the checkout that the program was built in.
-///
-/// # Errors
-/// When there is none.
+/// The folder of the task templates: the configured one, else one next to the program or an installed one,
+/// else the one in the checkout of the build.
 pub fn find(said: Option<&Path>, program: &Path) -> anyhow::Result<PathBuf> {
     if let Some(said) = said {
         return fs::canonicalize(said)
@@ -54,7 +50,6 @@ pub fn list(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Reads one template.
 pub fn read(folder: &Path) -> anyhow::Result<Read> {
     let folder = fs::canonicalize(folder)
         .with_context(|| format!("the folder {} cannot be read", folder.display()))?;
@@ -75,11 +70,9 @@ pub fn read(folder: &Path) -> anyhow::Result<Read> {
     Ok(Read { folder, installed: Some(installed), problems })
 }
 
-/// Copies the whole folder of templates to where workers can read it, and lets each template's digest point to its
-/// place in the copy: the program of one template may be that of its neighbour (`../python/main.py`).
-///
-/// # Errors
-/// When the data folder cannot be written.
+/// Copies the whole folder of templates to where workers can read it, and links each template's digest to its
+/// folder in the copy. The whole folder, because the program of one template may be in its neighbour
+/// (`../python/main.py`).
 pub fn provide(root: &Path, set: &TemplateSet, data: &DataFolder) -> anyhow::Result<()> {
     let all = if root.join(FILE).is_file() { root.parent().unwrap_or(root) } else { root };
     let copy = Snapshot::take(all, Limits::CODE)?.keep(&data.templates())?;
@@ -91,7 +84,7 @@ pub fn provide(root: &Path, set: &TemplateSet, data: &DataFolder) -> anyhow::Res
     Ok(())
 }
 
-/// Makes a link, or lets it point elsewhere.
+/// Creates a link, or changes its target.
 fn point(link: &Path, target: &Path) -> anyhow::Result<()> {
     if fs::read_link(link).is_ok_and(|present| present == target) || link.is_dir() && !link.is_symlink() {
         return Ok(());

@@ -1,8 +1,8 @@
-//! The task templates: found, read, checked, and stored when they are new.
+//! The task templates: found, read, checked, and stored if they are new.
 //!
-//! A stored version never changes. A template whose folder has changed without a new version, as happens while one
-//! is being written, is stored and used as `<version>+<digest>`: nothing has to be raised for a try, the version
-//! itself keeps its meaning, and a run says which of them it used.
+//! A stored version never changes. A template whose folder has changed without a new version, as during
+//! development, is stored and used as `<version>+<digest>`. So a trial needs no new version, the version
+//! keeps its meaning, and a run records which of them it used.
 
 mod folder;
 mod stamp;
@@ -18,29 +18,27 @@ pub use stamp::stamp;
 
 use crate::exit::Invalid;
 
-/// A template's folder as it was read.
+/// A template's folder after reading.
 #[derive(Debug)]
 pub struct Read {
-    /// The folder.
     pub folder: PathBuf,
     /// The template, unless it could not be read.
     pub installed: Option<InstalledTemplate>,
-    /// Everything that is wrong, and what somebody should look at.
+    /// All problems, warnings included.
     pub problems: Vec<Problem>,
 }
 
 impl Read {
-    /// Whether it can be used.
     pub fn usable(&self) -> bool {
         self.installed.is_some()
             && self.problems.iter().all(|problem| problem.severity < cubeloom_domain::Severity::Error)
     }
 }
 
-/// Reads every template of a folder; those of one that is a template itself: that one.
+/// Reads every template of a folder, or the one template that the folder itself is.
 ///
 /// # Errors
-/// When the folder cannot be read, or holds none.
+/// When the folder cannot be read, or contains no template.
 pub fn read_all(root: &Path) -> anyhow::Result<Vec<Read>> {
     let folders = folder::list(root)?;
     if folders.is_empty() {
@@ -52,10 +50,7 @@ pub fn read_all(root: &Path) -> anyhow::Result<Vec<Read>> {
     folders.into_iter().map(|folder| folder::read(&folder)).collect()
 }
 
-/// The templates of a folder that can be used, as a set; a sentence for each that cannot.
-///
-/// # Errors
-/// When the folder cannot be read.
+/// The usable templates of a folder, as a set; a message for each unusable one.
 pub fn usable(root: &Path) -> anyhow::Result<(TemplateSet, Vec<String>)> {
     let mut set = TemplateSet::new();
     let mut refused = Vec::new();
@@ -82,14 +77,11 @@ fn insert(set: &mut TemplateSet, installed: InstalledTemplate) {
     set.entry(installed.template.name.clone()).or_default().insert(plain, installed);
 }
 
-/// Stores what is new of a folder's templates, and gives all that can be used, older stored versions included.
-///
-/// # Errors
-/// When the database refuses.
+/// Stores the new ones of a folder's templates, and returns all usable ones, older stored versions included.
 pub async fn store(store: &Store, here: TemplateSet, now: Timestamp) -> anyhow::Result<TemplateSet> {
     let mut all = TemplateSet::new();
     for (name, versions) in store.templates().await? {
-        // What was only tried out is for the runs that did so.
+        // Trial versions are only for the runs that use them.
         let published = versions.into_iter().filter(|(version, _)| !version.contains('+'));
         all.insert(name, published.collect());
     }
@@ -107,7 +99,7 @@ pub async fn store(store: &Store, here: TemplateSet, now: Timestamp) -> anyhow::
             insert(&mut all, stored);
         }
     }
-    // After an update of Cubeloom there are many: one line has all of them.
+    // After an update of Cubeloom there are many: one line lists all of them.
     if !changed.is_empty() {
         tracing::warn!(
             "task templates that have changed since their versions were stored are used under versions of their own, \
@@ -118,7 +110,7 @@ pub async fn store(store: &Store, here: TemplateSet, now: Timestamp) -> anyhow::
     Ok(all)
 }
 
-/// Stores one; under a version of its own when its version is taken by other content.
+/// Stores one; under its own version if other content has its version.
 async fn put(
     store: &Store,
     mut installed: InstalledTemplate,

@@ -1,4 +1,4 @@
-//! Whether a folder of templates has changed since it was last looked at.
+//! Detects changes of a folder of templates.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -9,7 +9,8 @@ use std::time::SystemTime;
 /// Files deeper than this belong to no template.
 const DEPTH: usize = 8;
 
-/// A number that changes with the name, size or time of any file below `root`. What cannot be read counts as absent.
+/// A number that changes with the name, size or time of any file below `root`. Unreadable files count as
+/// absent.
 pub fn stamp(root: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     add(root, DEPTH, &mut hasher);

@@ -12,8 +12,8 @@ use super::combined::combined;
 use crate::nearest::{hint, listing};
 use crate::path::Path;
 
-/// Checks the arguments of a task. `late` ones have no value yet: they count as given and as right, and what combines
-/// several arguments is left for the moment when they have.
+/// Checks the arguments of a task. `late` arguments have no value yet: they count as present and valid. Rules
+/// that combine several arguments are checked once the values are known.
 pub fn check(schema: &Value, arguments: &JsonMap, late: &[&str], path: &mut Path) -> Vec<Problem> {
     let mut problems = Vec::new();
     let Some(rules) = schema.as_object() else { return problems };
@@ -24,7 +24,6 @@ pub fn check(schema: &Value, arguments: &JsonMap, late: &[&str], path: &mut Path
     problems
 }
 
-/// Checks a value against every rule.
 pub fn value(schema: &Value, found: &Value, path: &mut Path, problems: &mut Vec<Problem>) {
     let rules = match schema {
         Value::Object(rules) => rules,
@@ -52,7 +51,7 @@ pub fn wrong(path: &Path, problems: &mut Vec<Problem>, message: String) {
     problems.push(Problem::error(Code::InvalidArgument, path.pointer(), message));
 }
 
-/// Whether a value is of a type, or of one of several.
+/// Whether a value has a type, or one of several types.
 fn has_type(expected: &Value, found: &Value) -> bool {
     match expected {
         Value::Array(types) => types.iter().any(|one| has_type(one, found)),
@@ -87,7 +86,7 @@ pub fn type_names(expected: &Value) -> String {
     }
 }
 
-/// A value in a message: what it is, and the value when it is short.
+/// A value for a message: its type, and the value if it is short.
 fn describe(value: &Value) -> String {
     let (what, show) = match value {
         Value::Null => ("nothing", false),
@@ -100,7 +99,7 @@ fn describe(value: &Value) -> String {
     if show { format!("the {what} {value}") } else { what.into() }
 }
 
-/// `enum` and `const`.
+/// Checks `enum` and `const`.
 fn fixed(rules: &Map<String, Value>, found: &Value, path: &Path, problems: &mut Vec<Problem>) {
     if let Some(choices) = rules.get("enum").and_then(Value::as_array)
         && !choices.iter().any(|choice| same(choice, found))
@@ -117,7 +116,7 @@ fn fixed(rules: &Map<String, Value>, found: &Value, path: &Path, problems: &mut 
     }
 }
 
-/// Equality as JSON Schema means it: 1 is 1.0.
+/// Equality in JSON Schema: 1 equals 1.0.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
@@ -173,19 +172,19 @@ fn string(rules: &Map<String, Value>, text: &str, path: &Path, problems: &mut Ve
     }
 }
 
-/// What the form shows in the empty field, where that is a value and no expression.
+/// The placeholder of the form's field, if it is a value and not an expression.
 fn example<'r>(rules: &'r Map<String, Value>, pattern: &str) -> Option<&'r str> {
     let shown = rules.get("x-form")?.get("placeholder")?.as_str()?;
     matches(pattern, shown).then_some(shown)
 }
 
-/// Whether a path leads out of the run's folder. One that begins with a folder of the platform (`{{ workspace }}/...`) is
-/// meant so, as long as it stays in that folder.
+/// Whether a path leads out of the run's folder. Paths below a folder of the platform (`{{ workspace }}/...`)
+/// are allowed as long as they stay in that folder.
 fn leaves_the_run(path: &str) -> bool {
     path.starts_with('/') || path.split('/').any(|part| part == "..")
 }
 
-/// `minX` and `maxX`.
+/// Checks `minX` and `maxX`.
 fn size(
     rules: &Map<String, Value>,
     [min, max]: [&str; 2],
@@ -268,7 +267,7 @@ thread_local! {
     static PATTERNS: RefCell<HashMap<String, Option<Regex>>> = RefCell::default();
 }
 
-/// Whether a text matches. A pattern that is none is the template's mistake, which its lint names.
+/// Whether a text matches. An invalid pattern is the template's mistake, which its lint reports.
 fn matches(pattern: &str, text: &str) -> bool {
     PATTERNS.with_borrow_mut(|patterns| {
         if patterns.len() > 1000 {

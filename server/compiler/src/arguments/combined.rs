@@ -1,4 +1,4 @@
-//! Rules that combine others: one of, any of, all of, if.
+//! Rules that combine others: `oneOf`, `anyOf`, `allOf`, `not`, `if`.
 
 use cubeloom_domain::Problem;
 use serde_json::{Map, Value};
@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 use super::check::{type_names, value, wrong};
 use crate::path::Path;
 
-/// `allOf`, `anyOf`, `oneOf`, `not`, `if`/`then`/`else`.
 pub fn combined(rules: &Map<String, Value>, found: &Value, path: &mut Path, problems: &mut Vec<Problem>) {
     let all = |name: &str| rules.get(name).and_then(Value::as_array);
     for schema in all("allOf").into_iter().flatten() {
@@ -44,7 +43,7 @@ fn holds(schema: &Value, found: &Value, path: &mut Path) -> bool {
     problems.is_empty()
 }
 
-/// Each alternative by its title, the keys that it requires, or its type.
+/// Names each alternative by its title, its required keys, or its type.
 fn alternatives(schemas: &[Value]) -> String {
     let name = |schema: &Value| {
         if let Some(title) = schema.get("title").and_then(Value::as_str) {

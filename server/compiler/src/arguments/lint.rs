@@ -1,4 +1,4 @@
-//! Whether a template's schema says only what the checker checks.
+//! Checks that a template's schema uses only keywords that the checker supports.
 
 use cubeloom_domain::{Code, Problem};
 use regex::Regex;
@@ -26,7 +26,7 @@ const NUMBERS: [&str; 11] = [
 const SCHEMAS: [&str; 6] = ["items", "additionalProperties", "not", "if", "then", "else"];
 /// Keywords with a list of schemas.
 const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-/// Keywords that need no further look, or one of their own.
+/// Keywords without a further check, or with one of their own.
 const OTHERS: [&str; 16] = [
     "type",
     "enum",
@@ -47,7 +47,7 @@ const OTHERS: [&str; 16] = [
 ];
 const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
-/// Everything in a template's `parameters` that is wrong or would not be checked.
+/// Everything in a template's `parameters` that is invalid or would not be checked.
 pub fn lint(schema: &Value, path: &mut Path) -> Vec<Problem> {
     let mut problems = Vec::new();
     if schema.get("type").and_then(Value::as_str) != Some("object") {
@@ -68,7 +68,7 @@ fn error(path: &Path, message: String) -> Problem {
     Problem::error(Code::InvalidValue, path.pointer(), message)
 }
 
-/// What only arguments themselves need: a name that expressions can use, a default or the duty to be given.
+/// Requirements of arguments only: a name that expressions can use, and a default or `required`.
 fn top_level(schema: &Value, name: &str, property: &Value, path: &Path, problems: &mut Vec<Problem>) {
     if !crate::parse::is_variable(name) {
         let message = format!("`{name}` cannot be written as `args.{name}`: use letters, digits and `_`");

@@ -1,8 +1,9 @@
-//! Arguments against a template's JSON Schema.
+//! Checks arguments against a template's JSON Schema.
 //!
-//! The checker is our own: it covers the keywords that a form can be made of, [`lint`] refuses all others (so what a
-//! template says always holds), and its sentences are written for the person who fills the form in. The crates that
-//! cover all of JSON Schema bring two dozen others with them and say `is not valid under any of the given schemas`.
+//! The checker is our own. It covers the keywords that a form can be built from, and [`lint`] refuses all
+//! others, so every rule of a template is enforced. Its messages are written for the user who fills in the
+//! form. Crates that cover all of JSON Schema bring two dozen dependencies and say `is not valid under any of
+//! the given schemas`.
 
 mod check;
 mod combined;
@@ -16,12 +17,11 @@ pub use words::in_words;
 use cubeloom_domain::JsonMap;
 use serde_json::Value;
 
-/// The properties of an object schema.
 pub fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flatten()
 }
 
-/// The defaults of the arguments that were not given.
+/// The defaults of the arguments that are not set.
 pub fn defaults<'s>(schema: &'s Value, given: &JsonMap) -> impl Iterator<Item = (&'s String, &'s Value)> {
     properties(schema)
         .filter(|(name, _)| !given.contains_key(*name))

@@ -1,4 +1,5 @@
-//! Numbers and truth values where a template takes text: a program's words are text, whatever type their values have.
+//! Numbers and booleans where a template expects text: a program's words are text, whatever the type of their
+//! values.
 
 use cubeloom_domain::pipeline::Written;
 use serde_json::Value;
@@ -7,11 +8,11 @@ use super::properties;
 use crate::expression::to_text;
 use crate::path::Path;
 
-/// Makes text of numbers and truth values where the schema takes text, in lists and where an expression gave them. One that
-/// stands alone in the document stays, and is a problem of the argument.
+/// Converts numbers and booleans to text where the schema expects text, in lists and in results of
+/// expressions. A plain one in the document stays, and is a problem of the argument.
 ///
-/// `source` is the argument as it stands in the document, `written` has the numbers of the arguments that JSON would write in
-/// another way.
+/// `source` is the argument as written in the document. `written` has the numbers of the arguments that JSON
+/// would write differently.
 pub fn in_words(schema: &Value, name: &str, source: &Value, value: &mut Value, written: Option<&Written>) {
     let Some((_, schema)) = properties(schema).find(|(known, _)| *known == name) else { return };
     let mut path = Path::default();
@@ -19,7 +20,7 @@ pub fn in_words(schema: &Value, name: &str, source: &Value, value: &mut Value, w
     words(schema, Some(source), value, false, written, &mut path);
 }
 
-/// `source` is what the document has at this place; nothing where an expression gave what is around it.
+/// `source` is the document's value at this position; null inside the result of an expression.
 fn words(
     schema: &Value,
     source: Option<&Value>,
@@ -57,7 +58,7 @@ fn words(
     }
 }
 
-/// Whether a schema takes text, and neither numbers nor truth values.
+/// Whether a schema accepts text, but neither numbers nor booleans.
 fn takes_text(schema: &Value) -> bool {
     match schema.get("type") {
         Some(Value::String(name)) => name == "string",

@@ -1,14 +1,14 @@
-//! Our documents as those of other platforms, for those who leave. Pure.
+//! Exports our documents in the formats of other platforms. Pure.
 
 pub mod argo;
 
 use serde::Serialize;
 
-/// A document as another platform's.
+/// A document in another platform's format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Exported {
-    /// The text, YAML; the report is in comments at its top.
+    /// YAML, with the report as comments at its top.
     pub document: String,
-    /// What could not be said, or has to be done: a sentence each.
+    /// Sentences about everything that could not be expressed or needs a manual step.
     pub report: Vec<String>,
 }

@@ -1,8 +1,9 @@
-//! What expressions can use: a chosen few filters, tests and functions, all pure and all bounded.
+//! The filters, tests and functions available to expressions: a small set, all pure and all bounded.
 //!
-//! Everything here that makes a longer text or list out of a short one, or walks over one, is charged to a budget: the
-//! engine's fuel counts instructions, and one instruction can make a gigabyte. The expressions of one document have a budget
-//! together, beside that of each: thousands of cheap ones are as dear.
+//! Everything here that makes a longer text or list out of a short one, or iterates over one, is charged to a
+//! budget. The engine's fuel counts instructions, and one instruction can produce a gigabyte. The expressions
+//! of one document also share a budget, because thousands of cheap expressions cost as much as an expensive
+//! one.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,24 +16,24 @@ use super::dates;
 
 /// Instructions of one evaluation.
 const FUEL: u64 = 100_000;
-/// Bytes that the filters of one evaluation may write together.
+/// Bytes that the filters of one evaluation may write in total.
 const BUDGET: usize = 8 << 20;
-/// The same of all evaluations for one document.
+/// The same for all evaluations of one document.
 const DOCUMENT: usize = 256 << 20;
-/// What an element of a list counts for that is made or looked at, in bytes.
+/// Cost in bytes of each list item that is created or visited.
 const ELEMENT: usize = 8;
-/// Elements of a `range`.
+/// Maximum number of items of a `range`.
 const MAX_RANGE: i64 = 10_000;
-/// The functions; every other name that is not declared is a mistake.
+/// The functions; every other undeclared name is an error.
 pub const FUNCTIONS: [&str; 1] = ["range"];
 
 thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(BUDGET) };
-    /// What is left of the document's; none where none is at work.
+    /// The remaining budget of the current document; `None` outside of a document.
     static OF_DOCUMENT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// What is evaluated while this lives has a budget together.
+/// Expressions evaluated while this value lives share one budget.
 #[derive(Debug)]
 pub struct OneDocument(Option<usize>);
 
@@ -48,7 +49,6 @@ impl Drop for OneDocument {
     }
 }
 
-/// Evaluates something within the budget.
 pub fn within_budget<T>(evaluate: impl FnOnce() -> T) -> T {
     let most = OF_DOCUMENT.get().map_or(BUDGET, |left| left.min(BUDGET));
     LEFT.set(most);
@@ -72,12 +72,12 @@ fn charge(bytes: usize) -> Result<(), Error> {
     }
 }
 
-/// Charges a walk over a list.
+/// Charges an iteration over a list.
 fn charge_walk(list: &Value) -> Result<(), Error> {
     charge(list.len().unwrap_or(0).saturating_mul(ELEMENT))
 }
 
-/// A filter of the engine that walks over a list, and the same with a charge.
+/// Wraps a filter of the engine that iterates over a list, and charges for it.
 macro_rules! walks {
     ($($name:ident($($argument:ident: $kind:ty),*) -> $result:ty, $state:ty;)*) => {
         $(fn $name(state: $state, list: Value, $($argument: $kind),*) -> Result<$result, Error> {
@@ -109,7 +109,7 @@ fn wrong(message: impl Into<Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidOperation, message)
 }
 
-/// The one environment: no templates, no loader, nothing but what is listed here.
+/// The only environment: no templates, no loader, nothing beyond the items listed here.
 pub fn environment() -> &'static Environment<'static> {
     static ENVIRONMENT: OnceLock<Environment<'static>> = OnceLock::new();
     ENVIRONMENT.get_or_init(|| {
@@ -190,7 +190,7 @@ fn add_tests(env: &mut Environment<'static>) {
     env.add_test("ge", tests::is_ge);
 }
 
-/// Whether the first of some numbers is below the second.
+/// Whether the first of several numbers is below the second.
 fn is_interval(values: &Value) -> bool {
     let number = |at: usize| values.get_item_by_index(at).ok().and_then(|value| f64::try_from(value).ok());
     matches!((number(0), number(1)), (Some(low), Some(high)) if low < high)
@@ -242,7 +242,6 @@ fn sum(values: &Value) -> Result<Value, Error> {
     Ok(whole.map_or(Value::from(total), Value::from))
 }
 
-/// The elements as one text, `separator` between them.
 fn join(values: &Value, separator: Option<&str>) -> Result<String, Error> {
     let mut text = String::new();
     for (at, value) in values.try_iter()?.enumerate() {

@@ -1,4 +1,4 @@
-//! Compiled expressions, and a cache of them for each thread: a plan of 100,000 tasks holds few different ones.
+//! Compiled expressions, cached per thread: a plan of 100,000 tasks has few distinct ones.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,25 +12,24 @@ use super::builtins::{FUNCTIONS, environment, within_budget};
 use super::scan::{self, Read};
 use super::{Args, Mistake, Scope};
 
-/// The longest expression, in bytes.
+/// Maximum length of an expression, in bytes.
 const MAX_LENGTH: usize = 4 << 10;
-/// The largest result, in bytes of JSON.
+/// Maximum size of a result, in bytes of JSON.
 const MAX_RESULT: usize = 16 << 20;
-/// How many compiled expressions a thread keeps. One takes 9 KB: minijinja makes room for 128 instructions.
+/// Compiled expressions cached per thread. Each takes 9 KB, because minijinja reserves space for 128
+/// instructions.
 const CACHED: usize = 512;
 
-/// An expression that can be evaluated.
 pub struct Compiled {
     expression: Expression<'static, 'static>,
-    /// As it was written.
     pub source: String,
-    /// The variables that it names: `params`.
+    /// Variables that it uses: `params`.
     pub roots: Vec<String>,
-    /// The same with the members that are named by constants: `params.date`.
+    /// The same with members accessed by constant names: `params.date`.
     pub names: Vec<String>,
-    /// What it reads of other tasks.
+    /// Outputs of other tasks that it reads.
     pub reads: Vec<Read>,
-    /// The names, when it is nothing but names and dots.
+    /// The names, if it consists only of names and dots.
     path: Option<Vec<String>>,
 }
 
@@ -39,9 +38,6 @@ thread_local! {
 }
 
 /// Compiles an expression, or takes it from the cache.
-///
-/// # Errors
-/// When it is not one.
 pub fn compile(source: &str) -> Result<Rc<Compiled>, Mistake> {
     if let Some(known) = CACHE.with_borrow(|cache| cache.get(source).cloned()) {
         return known;
@@ -56,7 +52,7 @@ pub fn compile(source: &str) -> Result<Rc<Compiled>, Mistake> {
     compiled
 }
 
-/// Drops what this thread keeps: for a thread that has compiled much, and lives on.
+/// Clears this thread's cache, for a long-lived thread that has compiled many expressions.
 pub fn forget() {
     CACHE.take();
 }
@@ -88,7 +84,7 @@ impl Compiled {
         Ok(Self { expression, source: source.to_owned(), roots, names, reads: scanned.reads, path })
     }
 
-    /// The members of a root that are named by constants, each once.
+    /// The members of a root that are accessed by constant names, without duplicates.
     pub fn members<'c>(&'c self, root: &'c str) -> impl Iterator<Item = &'c str> {
         let mut last = "";
         self.names.iter().filter_map(move |name| {
@@ -99,15 +95,12 @@ impl Compiled {
         })
     }
 
-    /// Whether it names this variable.
     pub fn mentions(&self, root: &str) -> bool {
         self.roots.iter().any(|name| name == root)
     }
 
-    /// Evaluates it.
-    ///
     /// # Errors
-    /// When something that it names is not there, or an operation cannot be done.
+    /// When a name is undefined, or an operation fails.
     pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value, Mistake> {
         if let Some(value) = self.path.as_deref().and_then(|path| scope.walk(path)) {
             return Ok(value);
@@ -139,7 +132,7 @@ impl Compiled {
         Mistake::new(Code::InvalidExpression, quoted(&self.source, &reason(error)))
     }
 
-    /// Which of its names is not there.
+    /// The first undefined name.
     fn undefined(&self, scope: &Scope<'_>) -> String {
         for read in &self.reads {
             let Some(outputs) = scope.outputs.and_then(|outputs| outputs.get(&read.task)) else {
@@ -175,7 +168,7 @@ fn quoted(source: &str, reason: &str) -> String {
     format!("in the expression `{shown}{dots}`: {reason}")
 }
 
-/// The engine's sentence, without its file names.
+/// The engine's message, without its file names.
 fn reason(error: &Error) -> String {
     match (error.kind(), error.detail()) {
         (ErrorKind::OutOfFuel, _) => "it takes too many steps".into(),
@@ -189,12 +182,12 @@ fn root_of(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
-/// `args.rows.count` as its names; `None` for everything else.
+/// The names of `args.rows.count`; `None` for anything but a plain path.
 fn plain_path(source: &str) -> Option<Vec<String>> {
     source.split('.').all(scan::is_plain).then(|| source.split('.').map(str::to_owned).collect())
 }
 
-/// Roughly the size of a value as JSON.
+/// The approximate size of a value as JSON.
 fn weight(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, SpanRound, fmt::strtime};
 use minijinja::{Error, ErrorKind};
 
-/// A moment as text: a day, or a day with a time.
+/// A moment as text: a date, or a date with a time.
 struct Moment {
     at: DateTime,
     day_only: bool,
@@ -15,7 +15,7 @@ struct Moment {
 impl Moment {
     fn read(text: &str) -> Result<Self, Error> {
         if let Ok(day) = text.parse::<Date>() {
-            // `Date` also reads the day out of a longer text.
+            // `Date` also parses the date at the start of a longer text.
             if text.len() <= 10 {
                 return Ok(Self { at: day.at(0, 0, 0, 0), day_only: true, suffix: "Z" });
             }
@@ -44,37 +44,37 @@ fn wrong(message: String) -> Error {
     Error::new(ErrorKind::InvalidOperation, message)
 }
 
-/// Whether a text is a day, or a moment of one.
+/// Whether a text is a date, or a date with a time.
 pub fn is_date(text: &str) -> bool {
     Moment::read(text).is_ok()
 }
 
-/// So many days later; earlier when negative.
+/// Adds `count` days, which may be negative.
 pub fn days(text: &str, count: i64) -> Result<String, Error> {
     Moment::read(text)?.plus(Span::new().try_days(count), true)
 }
 
-/// So many weeks later.
+/// Adds `count` weeks.
 pub fn weeks(text: &str, count: i64) -> Result<String, Error> {
     Moment::read(text)?.plus(Span::new().try_weeks(count), true)
 }
 
-/// So many months later, on the last day of a month that is shorter.
+/// Adds `count` months; clamps to the last day of a shorter month.
 pub fn months(text: &str, count: i64) -> Result<String, Error> {
     Moment::read(text)?.plus(Span::new().try_months(count), true)
 }
 
-/// So many hours later; a day becomes a day with a time.
+/// Adds `count` hours; a date becomes a date with a time.
 pub fn hours(text: &str, count: i64) -> Result<String, Error> {
     Moment::read(text)?.plus(Span::new().try_hours(count), false)
 }
 
-/// So many minutes later.
+/// Adds `count` minutes.
 pub fn minutes(text: &str, count: i64) -> Result<String, Error> {
     Moment::read(text)?.plus(Span::new().try_minutes(count), false)
 }
 
-/// What the clocks of a time zone show at a moment of UTC: a day with a time, without an offset.
+/// Local time in a time zone at a UTC moment: a date with a time, without an offset.
 pub fn timezone(text: &str, name: &str) -> Result<String, Error> {
     let moment = Moment::read(text)?;
     if moment.day_only {
@@ -89,7 +89,7 @@ pub fn timezone(text: &str, name: &str) -> Result<String, Error> {
     Ok(Moment { at: at.with_time_zone(zone).datetime(), day_only: false, suffix: "" }.write())
 }
 
-/// How many whole days the second date is after the first.
+/// Number of whole days from the first date to the second.
 pub fn days_until(text: &str, other: &str) -> Result<i64, Error> {
     let (from, to) = (Moment::read(text)?, Moment::read(other)?);
     let span = to
@@ -99,7 +99,7 @@ pub fn days_until(text: &str, other: &str) -> Result<i64, Error> {
     span.map(|span| i64::from(span.get_days())).map_err(|_| wrong("the dates are out of range".into()))
 }
 
-/// A date in another form, as `strftime` writes it.
+/// Formats a date in the manner of `strftime`.
 pub fn format(text: &str, form: &str) -> Result<String, Error> {
     if form.len() > 200 {
         return Err(wrong("the format is longer than 200 characters".into()));

@@ -18,29 +18,23 @@ use serde_json::Value;
 
 use scan::Segment;
 
-/// What is wrong with an expression.
+/// An invalid expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// What kind of mistake.
     pub code: Code,
-    /// Message.
     pub message: String,
 }
 
 impl Mistake {
-    /// A mistake.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 }
 
-/// The largest text that is rendered, in bytes.
+/// Maximum size of a rendered text, in bytes.
 const MAX_TEXT: usize = 16 << 20;
 
 /// The expressions of a text.
-///
-/// # Errors
-/// When one of them is none.
 pub fn expressions(text: &str) -> Result<Vec<Rc<Compiled>>, Mistake> {
     if let Some(word) = scan::statement(text) {
         let message = format!(
@@ -64,10 +58,8 @@ fn pieces(text: &str) -> Result<Vec<Segment<'_>>, Mistake> {
     scan::segments(text).map_err(|message| Mistake::new(Code::InvalidExpression, message))
 }
 
-/// A text with its expressions evaluated. One that is exactly one expression yields that value, else text.
-///
-/// # Errors
-/// The first expression that cannot be evaluated.
+/// Renders a text with expressions. A text that is exactly one expression yields that value, any other a
+/// text.
 pub fn render(text: &str, scope: &Scope<'_>) -> Result<Value, Mistake> {
     if !has_expression(text) {
         return Ok(Value::String(text.to_owned()));
@@ -89,7 +81,7 @@ pub fn render(text: &str, scope: &Scope<'_>) -> Result<Value, Mistake> {
     Ok(Value::String(rendered))
 }
 
-/// The value of an expression. Arguments hold marked data already, beside what the document writes itself.
+/// The value of an expression. Arguments may contain marked data besides the document's own text.
 fn evaluate(source: &str, scope: &Scope<'_>) -> Result<Value, Mistake> {
     let expression = compile(source)?;
     let mut value = expression.evaluate(scope)?;
@@ -99,10 +91,7 @@ fn evaluate(source: &str, scope: &Scope<'_>) -> Result<Value, Mistake> {
     Ok(value)
 }
 
-/// The same for every string in a value, keys left alone.
-///
-/// # Errors
-/// The first expression that cannot be evaluated.
+/// Renders every string in a value; keys stay unchanged.
 pub fn render_value(value: &Value, scope: &Scope<'_>) -> Result<Value, Mistake> {
     Ok(match value {
         Value::String(text) => render(text, scope)?,
@@ -118,7 +107,7 @@ pub fn render_value(value: &Value, scope: &Scope<'_>) -> Result<Value, Mistake> 
     })
 }
 
-/// A value inside of a text: text as it is, nothing as nothing, all else as JSON.
+/// A value inserted into a text: text unchanged, null as empty text, all else as JSON.
 pub fn to_text(value: Value) -> String {
     match value {
         Value::String(text) => text,
@@ -127,10 +116,7 @@ pub fn to_text(value: Value) -> String {
     }
 }
 
-/// An expression that stands alone (`when`, `from`), with or without its braces.
-///
-/// # Errors
-/// When it is none.
+/// An expression without surrounding text (`when`, `from`), with or without its braces.
 pub fn bare(text: &str) -> Result<Rc<Compiled>, Mistake> {
     let text = text.trim();
     if !has_expression(text) {
@@ -142,7 +128,7 @@ pub fn bare(text: &str) -> Result<Rc<Compiled>, Mistake> {
     }
 }
 
-/// Calls `visit` for every string in a value that has something of an expression, with its place below `path`.
+/// Calls `visit` for every string in a value that contains an expression, with its position below `path`.
 pub fn strings<'v>(
     value: &'v Value,
     path: &mut crate::path::Path,

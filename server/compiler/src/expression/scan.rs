@@ -1,36 +1,34 @@
-//! Finds the expressions of a text, and what an expression reads of other tasks.
+//! Finds the expressions of a text, and the outputs of other tasks that an expression reads.
 //!
-//! Only `{{ ... }}` is special: statements (`{% ... %}`) would allow loops that double a text until the memory is
-//! full, and programs often contain `{%` and `{#` themselves. Multiplication is refused for the same reason, for it
-//! also repeats texts and lists; the filter `times` multiplies numbers.
+//! Only `{{ ... }}` is special. Statements (`{% ... %}`) would allow loops that double a text until memory is
+//! full, and programs often contain `{%` and `{#` themselves. Multiplication is refused for the same reason,
+//! because it also repeats texts and lists. The filter `times` multiplies numbers.
 
-/// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment<'t> {
-    /// As it is.
+    /// Literal text.
     Text(&'t str),
-    /// What stands between `{{` and `}}`, trimmed.
+    /// The content between `{{` and `}}`, trimmed.
     Expression(&'t str),
 }
 
-/// Something of another task that an expression reads.
+/// A read of another task by an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// Task.
     pub task: String,
-    /// The output, unless all are read together.
+    /// The output; `None` if all outputs are read together.
     pub output: Option<String>,
 }
 
-/// Whether a text has an expression at all; most have none.
+/// Whether a text has an expression; most have none.
 pub fn has_expression(text: &str) -> bool {
     text.contains("{{")
 }
 
-/// The pieces of a text.
+/// Splits a text.
 ///
 /// # Errors
-/// A sentence, when an expression has no end.
+/// A message, if an expression is not closed.
 pub fn segments(text: &str) -> Result<Vec<Segment<'_>>, String> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -54,7 +52,7 @@ pub fn segments(text: &str) -> Result<Vec<Segment<'_>>, String> {
     Ok(pieces)
 }
 
-/// Where the `}}` is that ends an expression: not in quotes, not in brackets.
+/// The position of the `}}` that ends an expression, outside of quotes and brackets.
 fn end_of(inner: &str) -> Option<usize> {
     let bytes = inner.as_bytes();
     let (mut at, mut depth) = (0, 0usize);
@@ -71,7 +69,7 @@ fn end_of(inner: &str) -> Option<usize> {
     None
 }
 
-/// The index of the quote that ends the string beginning at `start`, or the end of the text.
+/// The index of the quote that ends the string starting at `start`, or the end of the text.
 fn end_of_string(bytes: &[u8], start: usize, quote: u8) -> usize {
     let mut at = start + 1;
     while at < bytes.len() && bytes[at] != quote {
@@ -80,24 +78,22 @@ fn end_of_string(bytes: &[u8], start: usize, quote: u8) -> usize {
     at
 }
 
-/// An expression as the engine takes it, and what it reads of other tasks.
+/// An expression in the engine's syntax, and the outputs of other tasks that it reads.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Scanned {
-    /// The expression; task names are quoted in it, for they may hold `-`.
+    /// The expression; task names in it are quoted, because they may contain `-`.
     pub text: String,
-    /// The reads, in the order of the text.
+    /// The reads, in text order.
     pub reads: Vec<Read>,
-    /// Variables of ours, with the member that is taken of them: the engine's own list leaves out what is sliced.
+    /// Variables of the platform with their accessed member: the engine's own list omits sliced ones.
     pub names: Vec<String>,
 }
 
-/// What a document's expressions can name.
+/// The names that a document's expressions can use.
 pub const ROOTS: [&str; 8] = ["params", "run", "workspace", "code", "tasks", "item", "task", "args"];
 
-/// Scans one expression.
-///
 /// # Errors
-/// A sentence, when it multiplies or names a task in a way that cannot be known before it is evaluated.
+/// A message, if it multiplies, or refers to a task by a name that is only known at evaluation.
 pub fn scan(expression: &str) -> Result<Scanned, String> {
     let bytes = expression.as_bytes();
     let mut scanned = Scanned { text: String::with_capacity(expression.len()), ..Scanned::default() };
@@ -136,12 +132,12 @@ pub fn scan(expression: &str) -> Result<Scanned, String> {
     Ok(scanned)
 }
 
-/// Letters, digits, `_`, and everything that is not ASCII.
+/// Letters, digits, `_`, and all non-ASCII bytes.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Whether a member can be written behind a dot.
+/// Whether a member can be written after a dot.
 pub fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -155,7 +151,7 @@ fn end_of_word(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Reads `.name.outputs.key`, `['name'].outputs['key']` or `.name.state` behind `tasks`.
+/// Reads `.name.outputs.key`, `['name'].outputs['key']` or `.name.state` after `tasks`.
 fn scan_read(expression: &str, at: usize, scanned: &mut Scanned) -> Result<usize, String> {
     let form = || "write `tasks.<name>.outputs.<output>` or `tasks.<name>.state`".to_owned();
     let (task, after_task) = member(expression, at, true).ok_or_else(form)?;
@@ -170,7 +166,7 @@ fn scan_read(expression: &str, at: usize, scanned: &mut Scanned) -> Result<usize
     Ok(after)
 }
 
-/// The member that is accessed at `at` by a constant name, and where that access ends.
+/// The member that is accessed at `at` by a constant name, and the end of that access.
 fn member(expression: &str, at: usize, dashes: bool) -> Option<(&str, usize)> {
     let bytes = expression.as_bytes();
     let skip = |mut at: usize| {
@@ -201,7 +197,7 @@ fn member(expression: &str, at: usize, dashes: bool) -> Option<(&str, usize)> {
     }
 }
 
-/// The statement that a text begins somewhere, if it looks like one: `{% if`, `{% for`, ...
+/// The first statement in a text, if something looks like one: `{% if`, `{% for`, ...
 pub fn statement(text: &str) -> Option<&str> {
     let words = ["if", "for", "set", "raw", "macro", "block", "include", "import", "with", "filter", "do"];
     text.match_indices("{%").find_map(|(at, _)| {

@@ -1,4 +1,4 @@
-//! What an expression sees: only what is declared here, and of that only what it names.
+//! The names that an expression can use: only those declared here, and of those only the ones it refers to.
 
 use cubeloom_domain::plan::{Late, LateMap, RunContext};
 use cubeloom_domain::{JsonMap, Timestamp};
@@ -9,40 +9,39 @@ use serde_json::Value;
 use super::compile::Compiled;
 use crate::Outputs;
 
-/// The values that expressions can name. What is `None` is not there at this place.
+/// The values that expressions can name. `None` values are undefined in this position.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scope<'a> {
     /// `params`: the run's parameters.
     pub params: Option<&'a JsonMap>,
-    /// `run`.
     pub run: Option<&'a RunContext>,
     /// `task.name`.
     pub task: Option<&'a str>,
     /// `args`: the task's arguments, in templates.
     pub args: Option<Args<'a>>,
-    /// `item`: the element of `for_each`.
+    /// `item`: the item of `for_each`.
     pub item: Option<&'a Value>,
     /// `tasks.<name>.outputs`.
     pub outputs: Option<&'a Outputs>,
-    /// `cards`: how many whole GPUs each worker asks for; none where it asks for no such.
+    /// `cards`: the number of whole GPUs requested for each worker; `None` without whole GPUs.
     pub cards: Option<u32>,
-    /// `processes_per_gpu`: how many processes the platform starts on each card; none where the worker is one process.
+    /// `processes_per_gpu`: how many processes the platform starts on each GPU; `None` if the worker is one
+    /// process.
     pub processes_per_gpu: Option<u32>,
-    /// Whether what is made of it becomes words of a command or variables: data in them is marked then, so that it stays text.
+    /// Whether the results become words of a command or variables. Data in them is then marked, so that it
+    /// stays text.
     pub is_for_words: bool,
 }
 
-/// The arguments of a task.
 #[derive(Clone, Copy, Debug)]
 pub enum Args<'a> {
     /// All in one map.
     Plain(&'a JsonMap),
-    /// Those of a plan, and beside them those that were late and are known now.
+    /// Arguments of a plan, and the late ones whose values are now known.
     Planned(&'a LateMap, &'a JsonMap),
 }
 
 impl<'a> Args<'a> {
-    /// The value of an argument.
     pub fn get(self, name: &str) -> Option<&'a Value> {
         match self {
             Self::Plain(map) => map.get(name),
@@ -53,7 +52,6 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// The names of all arguments.
     pub fn names(self) -> Vec<&'a str> {
         match self {
             Self::Plain(map) => map.keys().map(String::as_str).collect(),
@@ -62,7 +60,7 @@ impl<'a> Args<'a> {
     }
 }
 
-/// What `run.<name>` can be.
+/// The members of `run`.
 pub const RUN_NAMES: [&str; 7] = ["id", "date", "date_utc", "timestamp", "project", "user", "dir"];
 
 impl Scope<'_> {
@@ -89,7 +87,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A value that is reached by plain names, without the engine. `None` when it is not there.
+    /// A value reached by a plain path, without the engine. `None` if it is undefined.
     pub fn walk(&self, path: &[String]) -> Option<Value> {
         let (root, rest) = path.split_first()?;
         let (mut value, rest) = match (root.as_str(), rest.split_first()) {
@@ -105,7 +103,7 @@ impl Scope<'_> {
     }
 }
 
-/// The members of a map that the expression names, or all where it takes the map itself.
+/// The members of a map that the expression names, or all if it uses the map itself.
 fn members(args: Args<'_>, root: &str, expression: &Compiled) -> Engine {
     let whole = expression.names.iter().any(|name| name == root);
     let names = if whole { args.names() } else { expression.members(root).collect() };
@@ -141,7 +139,7 @@ fn tasks(outputs: &Outputs, expression: &Compiled) -> Engine {
     }))
 }
 
-/// The day in the run's time zone; in UTC where it has none, or one that is not known here.
+/// The date in the run's time zone; in UTC if the time zone is absent or unknown.
 fn local_day(run: &RunContext) -> String {
     let zone = run.timezone.as_deref().and_then(|name| TimeZone::get(name).ok());
     let moment = jiff::Timestamp::from_microsecond(run.date.0).ok();
@@ -151,13 +149,13 @@ fn local_day(run: &RunContext) -> String {
     }
 }
 
-/// The day, in UTC: `2026-01-31`.
+/// The date, in UTC: `2026-01-31`.
 fn day(at: Timestamp) -> String {
     let text = moment(at);
     text.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// The moment, in UTC, to the second: `2026-01-31T08:00:00Z`.
+/// The time, in UTC, to the second: `2026-01-31T08:00:00Z`.
 fn moment(at: Timestamp) -> String {
     let seconds = at.0.div_euclid(1_000_000);
     jiff::Timestamp::from_second(seconds).unwrap_or_default().to_string()

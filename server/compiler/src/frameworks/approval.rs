@@ -1,5 +1,6 @@
-//! `approval`: no workers at all. A person does the task: it waits until somebody says yes or no. What is asked stands in
-//! the arguments `message`, `approvers`, `four_eyes` and `on_rejection`, which [`crate::question`] reads.
+//! `approval`: no workers at all. The task waits until a user approves or rejects it. The arguments
+//! `message`, `approvers`, `four_eyes` and `on_rejection` define the question; [`crate::question`] reads
+//! them.
 
 use cubeloom_domain::job::SuccessRule;
 

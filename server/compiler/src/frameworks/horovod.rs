@@ -1,4 +1,4 @@
-//! `horovod`: as `mpi`, with Horovod told to take ranks from MPI and to talk through it.
+//! `horovod`: like `mpi`, with Horovod configured to take ranks from MPI and to communicate through it.
 
 use cubeloom_domain::job::SuccessRule;
 
@@ -18,7 +18,7 @@ pub const FRAMEWORK: Framework = Framework {
 
 fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     let mut identity = mpi::identity(crew, member);
-    // A program may use cards by NCCL instead: these are settings.
+    // A program may use NCCL on GPUs instead, so these are settings.
     identity
         .settings
         .extend(variables([("HOROVOD_CONTROLLER", "mpi".into()), ("HOROVOD_CPU_OPERATIONS", "mpi".into())]));

@@ -1,7 +1,8 @@
-//! `indexed`: workers that know their number and the others' addresses, and speak no protocol of ours.
+//! `indexed`: workers that know their index and the others' addresses, without a protocol of ours.
 //!
-//! The variables are those of Volcano's `svc` and `env` plugins and of Kubernetes' indexed Jobs. Of an elastic job some may be
-//! lost: their work is given to others by the first, which knows when all is done, or taken by others that need none of them.
+//! The variables are those of Volcano's `svc` and `env` plugins and of Kubernetes' indexed Jobs. An elastic
+//! job may lose workers. Either the first worker reassigns their work and knows when all is done, or other
+//! workers take it without a leader.
 
 use cubeloom_domain::job::SuccessRule;
 
@@ -32,7 +33,7 @@ pub(super) fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     identity
 }
 
-/// A worker's number in its role.
+/// A worker's index in its role.
 pub(super) fn numbered(member: &Member) -> Identity {
     let index = member.index.to_string();
     Identity {
@@ -45,7 +46,7 @@ pub(super) fn numbered(member: &Member) -> Identity {
     }
 }
 
-/// How many workers a role has, and where they are.
+/// The number of workers of a role, and their addresses.
 pub(super) fn addresses(crew: &Crew<'_>, role: &str) -> [(String, String); 2] {
     let name = role.to_uppercase();
     [

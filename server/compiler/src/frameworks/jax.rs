@@ -1,4 +1,4 @@
-//! `jax`: workers, of which the first is the coordinator. The variables are those of Kubeflow's JAXJob.
+//! `jax`: workers; the first is the coordinator. The variables are those of Kubeflow's JAXJob.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,8 @@ fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     }
 }
 
-/// JAX takes three quarters of a card's memory when it starts: of processes that share one, each takes its part of them.
+/// JAX allocates three quarters of a GPU's memory at start. Processes that share a GPU each get their part of
+/// that.
 fn settings(member: &Member) -> BTreeMap<String, String> {
     let mut settings = variables([("PYTHONUNBUFFERED", "1".into())]);
     if let Some(each) = member.resources.processes_per_gpu.filter(|each| *each > 1) {

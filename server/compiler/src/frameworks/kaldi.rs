@@ -1,5 +1,5 @@
-//! `kaldi`: a master that hands work out, and workers that take it until they are stopped. A worker knows its role by
-//! `CUBELOOM_ROLE`, its number and the others' addresses as with `indexed`, and those of the master likewise.
+//! `kaldi`: a master that hands out work, and workers that take it until they are stopped. `CUBELOOM_ROLE`
+//! has a worker's role. Its index, the others' addresses and the master's are set as for `indexed`.
 
 use cubeloom_domain::job::SuccessRule;
 

@@ -1,7 +1,6 @@
-//! Frameworks: how the workers of a job learn who they are, and when the job has succeeded.
+//! Frameworks: how the workers of a job learn their identity, and when the job has succeeded.
 //!
-//! One file each; nothing else in the project matches on a framework's name. docs/adding-a-framework.md is the
-//! checklist.
+//! One file each; no other code matches on a framework's name. docs/adding-a-framework.md is the checklist.
 
 mod approval;
 mod horovod;
@@ -31,55 +30,50 @@ use crate::lower::kubernetes::Operator;
 
 /// A contract between the platform and a distributed program.
 pub struct Framework {
-    /// Its name, as templates write it.
+    /// The name in templates.
     pub name: &'static str,
-    /// The roles that it knows, in the order of ranks.
+    /// The supported roles, in rank order.
     pub roles: &'static [RoleRule],
     /// The role that can grow and shrink while the job runs.
     pub elastic_role: Option<&'static str>,
-    /// Whether its workers are told apart by their addresses alone, so that no two may be where they share one.
+    /// Whether only the addresses distinguish its workers, so that no two may run where they share one.
     pub by_address: bool,
-    /// The roles of which a worker may be several processes, each told who it is as a worker is: `processes_per_gpu`.
+    /// The roles whose workers may be several processes (`processes_per_gpu`), each with an identity like a
+    /// worker's.
     pub divided: &'static [&'static str],
-    /// When a job has succeeded.
     pub success: fn(&Shape) -> SuccessRule,
-    /// What a worker is told.
+    /// The variables, settings and files of a worker.
     pub identity: fn(&Crew<'_>, &Member) -> Identity,
-    /// The operator that runs it on Kubernetes, where there is one.
+    /// The operator that runs it on Kubernetes, if any.
     pub operator: Option<&'static Operator>,
 }
 
-/// How often a role can be there.
+/// How many workers a role may have.
 pub struct RoleRule {
-    /// Name.
     pub name: &'static str,
-    /// At least so many workers.
     pub min: u32,
-    /// At most so many.
     pub max: u32,
 }
 
-/// Which roles a job has, and whether it is elastic.
+/// The roles of a job, and whether it is elastic.
 pub struct Shape<'a> {
     /// The roles that have workers.
     pub roles: &'a [&'a str],
-    /// Whether it is elastic.
     pub elastic: bool,
-    /// Whether the first of its elastic workers gives the others their work.
+    /// Whether the first elastic worker distributes work to the others.
     pub leader: bool,
 }
 
 /// All workers of a job, in rank order.
 pub struct Crew<'a> {
-    /// The name of the attempt on the cluster: the same for all workers, and never used twice.
+    /// The name of the attempt on the cluster: the same for all workers, and never reused.
     pub id: &'a str,
-    /// The workers.
     pub members: &'a [Member],
-    /// The roles, also one of which another cluster has the workers.
+    /// The roles, including one whose workers run on another cluster.
     pub roles: &'a [JobRole],
-    /// How few and how many workers.
+    /// Minimum and maximum number of elastic workers.
     pub elastic: Option<ElasticRange>,
-    /// Whether all of them are on one machine, each with a loopback address.
+    /// Whether all workers are on one machine, each with a loopback address.
     pub one_machine: bool,
 }
 
@@ -89,36 +83,31 @@ impl Crew<'_> {
         self.members.iter().filter(move |member| member.role == role)
     }
 
-    /// The addresses of one role, with commas.
+    /// The addresses of one role, separated by commas.
     pub fn addresses(&self, role: &str) -> String {
         self.of_role(role).map(|member| member.address.as_str()).collect::<Vec<_>>().join(",")
     }
 }
 
-/// One worker, as others see it. Texts, for in a preview they are placeholders.
+/// One worker, as others see it. The fields are texts, because a preview has placeholders.
 pub struct Member {
-    /// Its role.
     pub role: String,
-    /// Its index in the role.
     pub index: u32,
     /// Rank across all roles.
     pub rank: u32,
-    /// Its address.
     pub address: String,
-    /// A port that is its own.
+    /// A port that only this worker uses.
     pub port: String,
-    /// More of them, for its processes but the first.
+    /// More such ports, for its processes after the first.
     pub ports: Vec<String>,
-    /// Its folder.
     pub folder: String,
-    /// What it gets.
     pub resources: Resources,
 }
 
-/// What a worker is told by its framework.
+/// The identity of a worker, from its framework.
 #[derive(Debug, Default)]
 pub struct Identity {
-    /// Who it is and where the others are: nobody else may set these.
+    /// The worker's identity and the others' addresses: only the platform sets these.
     pub variables: BTreeMap<String, String>,
     /// Settings that the task's own `env` can change.
     pub settings: BTreeMap<String, String>,
@@ -126,12 +115,10 @@ pub struct Identity {
     pub files: BTreeMap<String, String>,
 }
 
-/// Names and values as a map.
 fn variables<const N: usize>(pairs: [(&str, String); N]) -> BTreeMap<String, String> {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Every framework.
 pub const ALL: [&Framework; 16] = [
     &single::FRAMEWORK,
     &indexed::FRAMEWORK,
@@ -151,25 +138,23 @@ pub const ALL: [&Framework; 16] = [
     &pipeline::FRAMEWORK,
 ];
 
-/// The framework of this name.
 pub fn find(name: &str) -> Option<&'static Framework> {
     ALL.into_iter().find(|framework| framework.name == name)
 }
 
-/// Whether the workers of a task's role may be several processes each: `processes_per_gpu`. An elastic group agrees on its
-/// ranks itself.
+/// Whether the workers of a task's role may be several processes each: `processes_per_gpu`. An elastic group
+/// agrees on its ranks itself.
 #[must_use]
 pub fn may_be_divided(plan: &RunPlan, task: &PlannedTask, role: &str) -> bool {
     let framework = find(&plan.template_of(task).framework);
     task.elastic.is_none() && framework.is_some_and(|framework| framework.divided.contains(&role))
 }
 
-/// The names of all frameworks.
 pub fn names() -> impl Iterator<Item = &'static str> {
     ALL.into_iter().map(|framework| framework.name)
 }
 
-/// Who does a task.
+/// What performs a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doer {
     /// Workers of its own.
@@ -181,7 +166,7 @@ pub enum Doer {
 }
 
 impl Framework {
-    /// Who does its tasks.
+    /// What performs its tasks.
     pub fn doer(&self) -> Doer {
         match self.name {
             _ if !self.roles.is_empty() => Doer::Workers,
@@ -190,12 +175,11 @@ impl Framework {
         }
     }
 
-    /// Whether its tasks have workers.
     pub fn has_workers(&self) -> bool {
         self.doer() == Doer::Workers
     }
 
-    /// Whether a job never has more than one worker.
+    /// Whether a job always has a single worker.
     pub fn is_single(&self) -> bool {
         self.roles.iter().map(|rule| rule.max).fold(0, u32::saturating_add) == 1
     }
@@ -205,7 +189,7 @@ impl Framework {
         self.roles.iter().any(|rule| rule.name == role && rule.max > 1)
     }
 
-    /// Where a role stands in the order of ranks; `None` when it is not known.
+    /// The position of a role in rank order; `None` for an unknown role.
     pub fn position(&self, role: &str) -> Option<usize> {
         self.roles.iter().position(|rule| rule.name == role)
     }

@@ -1,7 +1,7 @@
-//! `mpi`: a launcher that runs `mpirun`, and workers that the ranks live in.
+//! `mpi`: a launcher that runs `mpirun`, and workers that host the ranks.
 //!
-//! The launcher finds the workers in a hostfile. What lets it start a process in a worker is a token that only the
-//! executor knows (`CUBELOOM_JOB_TOKEN`): it is a secret, and what is compiled here is stored and shown.
+//! The launcher finds the workers in a hostfile. A token that only the executor knows (`CUBELOOM_JOB_TOKEN`)
+//! lets it start a process in a worker. The token is a secret, and compiled output is stored and shown.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub const FRAMEWORK: Framework = Framework {
     operator: Some(&kubernetes::mpi::OPERATOR),
 };
 
-/// Who starts the ranks, and where they live.
+/// The role that starts the ranks, and the role that hosts them.
 pub(super) const ROLES: &[RoleRule] =
     &[RoleRule { name: "launcher", min: 1, max: 1 }, RoleRule { name: "worker", min: 1, max: u32::MAX }];
 
@@ -33,7 +33,7 @@ pub(super) fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
         let slots = (worker.resources.cpu.0 / 1000).max(1);
         format!("{} slots={slots}\n", worker.address)
     };
-    // On one machine every worker is on the loopback interface, which Open MPI leaves out by itself.
+    // On one machine every worker is on the loopback interface, which Open MPI skips by default.
     let loopback =
         [("OMPI_MCA_btl_tcp_if_include", "lo".into()), ("OMPI_MCA_oob_tcp_if_include", "lo".into())];
     Identity {

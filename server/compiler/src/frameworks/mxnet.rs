@@ -1,6 +1,7 @@
-//! `mxnet`: a scheduler, servers that hold the parameters, workers that train. The variables are those that ps-lite reads.
+//! `mxnet`: a scheduler, servers that hold the parameters, workers that train. The variables are those of
+//! ps-lite.
 //!
-//! Scheduler and servers end when all workers have said goodbye; one that has not by then is stopped.
+//! Scheduler and servers end when all workers have signed off; one that has not ended by then is stopped.
 
 use cubeloom_domain::job::SuccessRule;
 
@@ -35,7 +36,7 @@ fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     }
     let mut settings = variables([]);
     if crew.one_machine {
-        // ps-lite looks for a network card by itself, and leaves out the loopback interface.
+        // ps-lite selects a network interface itself, and skips the loopback interface.
         settings.insert("DMLC_INTERFACE".into(), "lo".into());
         settings.insert("DMLC_NODE_HOST".into(), member.address.clone());
     }

@@ -1,5 +1,5 @@
-//! `nni`: a manager that runs an experiment, and workers that run its trials until they are stopped. They know their number and
-//! the others' addresses as workers of `indexed` do; what a trial is told by NNI, the manager hands on with it.
+//! `nni`: a manager that runs an experiment, and workers that run its trials until they are stopped. Index
+//! and addresses are set as for `indexed`. The manager passes NNI's variables on with each trial.
 
 use cubeloom_domain::job::SuccessRule;
 

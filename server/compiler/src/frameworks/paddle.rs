@@ -1,7 +1,8 @@
-//! `paddle`: workers that talk to each other, or masters that hold the parameters and workers that train. The variables
-//! are those of Kubeflow's PaddleJob; `paddle.distributed.launch` takes its options from them.
+//! `paddle`: workers that communicate with each other, or masters that hold the parameters and workers that
+//! train. The variables are those of Kubeflow's PaddleJob; `paddle.distributed.launch` takes its options from
+//! them.
 //!
-//! As the operator has it, masters decide where there are any: they end when the training has.
+//! As in the operator, masters decide success if there are any: they end when the training has ended.
 
 use cubeloom_domain::job::SuccessRule;
 
@@ -39,7 +40,7 @@ fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     }
     let mut settings = variables([("PYTHONUNBUFFERED", "1".into())]);
     if crew.one_machine {
-        // Else it takes the address of the machine's name, which all workers share here.
+        // Otherwise it resolves the machine's name, whose address all workers share here.
         settings.insert("POD_IP".into(), member.address.clone());
     }
     Identity { variables: told, settings, ..Identity::default() }

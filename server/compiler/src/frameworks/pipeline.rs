@@ -1,5 +1,5 @@
-//! `pipeline`: no workers of its own. The task is a run of another pipeline, which has its own tasks. Which one stands in
-//! the arguments `pipeline`, `version`, `file` and `parameters`, which [`crate::job`] reads.
+//! `pipeline`: no workers of its own. The task is a run of another pipeline, which has its own tasks. The
+//! arguments `pipeline`, `version`, `file` and `parameters` select it; [`crate::job`] reads them.
 
 use cubeloom_domain::job::SuccessRule;
 

@@ -1,4 +1,4 @@
-//! `pytorch`: a master and workers, or, when elastic, workers only, of which number 0 holds the meeting point.
+//! `pytorch`: a master and workers, or, when elastic, only workers; worker 0 then hosts the rendezvous.
 //!
 //! The variables are those of Kubeflow's PyTorchJob; torchrun takes each of its options from `PET_<OPTION>`.
 
@@ -39,7 +39,7 @@ fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     Identity { variables, settings, ..Identity::default() }
 }
 
-/// Ranks are given here, and stay.
+/// The platform assigns fixed ranks.
 fn fixed(crew: &Crew<'_>, first: &Member, member: &Member) -> std::collections::BTreeMap<String, String> {
     let (world, rank) = (crew.members.len().to_string(), member.rank.to_string());
     variables([
@@ -54,7 +54,7 @@ fn fixed(crew: &Crew<'_>, first: &Member, member: &Member) -> std::collections::
     ])
 }
 
-/// Ranks are agreed on at the meeting point, again after each change.
+/// The rendezvous assigns ranks, again after each change.
 fn elastic(
     crew: &Crew<'_>,
     first: &Member,

@@ -1,9 +1,9 @@
-//! `ray`: a head and workers that join it. The head's program starts Ray, waits for the workers, and runs what the task
-//! asks for as a job of Ray, by the number that it is told; when that has succeeded, the task has.
+//! `ray`: a head and workers that join it. The head's program starts Ray, waits for the given number of
+//! workers, and runs the task's command as a Ray job. The task succeeds when the Ray job succeeds.
 //!
-//! `RAY_ADDRESS` is KubeRay's. There too the programs of the task start Ray, with the command that the operator tells
-//! them (`KUBERAY_GEN_RAY_START_CMD`): a head that has that variable stays until it is stopped, for the operator asks it how
-//! the job of Ray has ended.
+//! `RAY_ADDRESS` is KubeRay's. Under KubeRay the task's programs also start Ray, with the command from the
+//! operator (`KUBERAY_GEN_RAY_START_CMD`). A head with that variable stays until it is stopped, because the
+//! operator asks it for the result of the Ray job.
 
 use cubeloom_domain::job::SuccessRule;
 

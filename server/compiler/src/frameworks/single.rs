@@ -1,4 +1,4 @@
-//! `single`: one worker, which need not know anything.
+//! `single`: one worker, which needs no variables.
 
 use cubeloom_domain::job::SuccessRule;
 

@@ -1,9 +1,10 @@
 //! `spark`: a driver, whose command is a `spark-submit`, and executors.
 //!
-//! The configuration is that of a standalone cluster: the driver's program starts its master at `SPARK_MASTER_HOST`, the
-//! executors' programs its workers, which offer what the role has. A SparkApplication needs none of it: there Spark
-//! itself asks Kubernetes for executors. Without executors of ours the driver works alone, or asks another cluster (YARN)
-//! for them: which master that is, its command says.
+//! The configuration is that of a standalone cluster. The driver's program starts its master at
+//! `SPARK_MASTER_HOST`; the executors' programs start its workers, which offer the resources of the role. A
+//! SparkApplication needs none of it: there Spark itself requests executors from Kubernetes. Without
+//! executors of ours the driver works alone, or requests them from another cluster (YARN); its command
+//! selects the master.
 
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::resources::Resources;
@@ -27,21 +28,20 @@ pub const FRAMEWORK: Framework = Framework {
 
 /// The file's path in the worker's folder, which `SPARK_CONF_DIR` names.
 const DEFAULTS: &str = "spark-defaults.conf";
-/// What Java takes beside its heap, at least, in MiB; and never more than half.
+/// Minimum memory of Java besides its heap, in MiB, but never more than half of the memory.
 const OVERHEAD: u64 = 384;
 
-/// What Spark is told of a worker's amounts.
+/// A worker's resources in Spark's configuration.
 pub struct Share {
-    /// Tasks at once.
+    /// Concurrent tasks.
     pub cores: u64,
-    /// Memory of Java, in MiB.
+    /// Java heap, in MiB.
     pub heap: u64,
-    /// What is left of the worker's memory, in MiB.
+    /// The rest of the worker's memory, in MiB.
     pub overhead: u64,
 }
 
 impl Share {
-    /// Of what a worker gets.
     pub fn of(resources: &Resources) -> Self {
         let memory = (resources.memory.0 >> 20).max(2);
         let overhead = (memory / 10).max(OVERHEAD).min(memory / 2);

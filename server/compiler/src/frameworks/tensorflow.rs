@@ -1,8 +1,8 @@
-//! `tensorflow`: a chief, workers, parameter servers (`ps`) and an evaluator, each there or not. `TF_CONFIG` is that of
-//! Kubeflow's TFJob.
+//! `tensorflow`: a chief, workers, parameter servers (`ps`) and an evaluator, all optional. `TF_CONFIG` is
+//! that of Kubeflow's TFJob.
 //!
-//! Parameter servers never end by themselves: when the chief has succeeded, or, where there is none, the first worker,
-//! who leads then, the job has succeeded and what still runs is stopped.
+//! Parameter servers never end by themselves. The job succeeds when the chief succeeds, or without a chief
+//! the first worker, which then leads. Everything still running is stopped.
 
 use std::collections::BTreeMap;
 
@@ -41,10 +41,10 @@ fn success(shape: &Shape<'_>) -> SuccessRule {
 fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     let mut settings = variables([]);
     if member.resources.processes_per_gpu.is_some_and(|each| each > 1) {
-        // Else the first process on a card takes all of its memory.
+        // Otherwise the first process on a GPU takes all of its memory.
         settings.insert("TF_FORCE_GPU_ALLOW_GROWTH".into(), "true".into());
     }
-    // Who is alone is told nothing, by the operator neither: TensorFlow then looks for no others.
+    // A single worker gets no variables, as with the operator: TensorFlow then looks for no others.
     if crew.members.len() < 2 {
         return Identity { settings, ..Identity::default() };
     }

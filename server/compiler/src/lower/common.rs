@@ -1,4 +1,4 @@
-//! What every worker of every framework is told, on every kind of cluster.
+//! Variables common to the workers of every framework, on every kind of cluster.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,9 @@ use cubeloom_domain::lowered::LocalPaths;
 
 use crate::frameworks::Member;
 
-/// Variables by name.
 pub type Variables = BTreeMap<String, String>;
 
-/// Who and where a worker is. `outputs` is the file that it reports to, `world` how many workers there are.
+/// A worker's identity and paths. `outputs` is the file for its outputs, `world` the number of workers.
 pub fn common(job: &Job, paths: &LocalPaths, member: &Member, outputs: String, world: usize) -> Variables {
     let mut env = pairs([
         ("CUBELOOM_ATTEMPT", job.key.n.to_string()),
@@ -51,7 +50,6 @@ pub fn volume_variable(name: &str) -> String {
     format!("CUBELOOM_VOLUME_{}", name.to_uppercase().replace('-', "_"))
 }
 
-/// Names and values as a map.
 pub fn pairs<const N: usize>(pairs: [(&str, String); N]) -> Variables {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

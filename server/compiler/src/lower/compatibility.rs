@@ -1,12 +1,13 @@
-//! Variables of Cube Studio (`KFJ_*`), so that programs written for it run unchanged. What has no meaning on a single
-//! machine (image registries, node selectors) is not set; lowering for other clusters adds to them.
+//! Variables of Cube Studio (`KFJ_*`), so that programs written for it run unchanged. Variables without a
+//! meaning on a single machine (image registries, node selectors) are not set; lowering for other clusters
+//! adds them.
 
 use std::collections::BTreeMap;
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::resources::Resources;
 
-/// The variables of one worker, whose project's storage is at `workspace`.
+/// The variables of one worker; `workspace` is the path of the project's storage.
 pub fn variables(job: &Job, workspace: &str, resources: &Resources) -> BTreeMap<String, String> {
     let mut pairs = vec![
         ("KFJ_ARCHIVE_BASE_PATH", workspace.to_owned()),

@@ -1,5 +1,5 @@
-//! Lowering for this machine, and for the nodes of a Slurm cluster: each worker becomes one process with all of its
-//! variables.
+//! Lowering for this machine, and for the nodes of a Slurm cluster: each worker becomes one process with all
+//! of its variables.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::worker::Worker;
 use super::{preflight, processes};
 use crate::frameworks::{self, Crew, Identity, Member};
 
-/// What only submission knows, as texts.
+/// Values known only at submission, as texts.
 pub struct Places {
     paths: LocalPaths,
     workers: Vec<Place>,
@@ -23,7 +23,7 @@ pub struct Places {
 struct Place {
     address: String,
     port: String,
-    /// More ports, for its processes but the first.
+    /// More ports, for processes after the first.
     ports: Vec<String>,
     gpus: String,
 }
@@ -45,7 +45,7 @@ impl Places {
         }
     }
 
-    /// Placeholders that say what will stand there.
+    /// Placeholders that describe the later values.
     pub fn placeholders(job: &Job) -> Self {
         let folder = |what: &str| format!("<{what}>");
         let volume = |name: &String| (name.clone(), format!("<folder of the volume {name}>"));
@@ -68,7 +68,7 @@ impl Places {
         Self { paths, workers: workers.collect(), one_machine: true }
     }
 
-    /// Tokens that the nodes of a Slurm cluster fill in.
+    /// Tokens that the nodes of a Slurm cluster replace.
     pub fn tokens(job: &Job, paths: LocalPaths) -> Self {
         let mut more = 0..;
         let workers = (0u32..).zip(names(job)).map(|(rank, (_, role))| Place {
@@ -84,14 +84,12 @@ impl Places {
     }
 }
 
-/// Every worker's name and role, in rank order.
 fn names(job: &Job) -> impl Iterator<Item = (WorkerName, &JobRole)> {
     job.roles.iter().flat_map(|role| {
         (0..role.replicas).map(move |index| (WorkerName { role: role.name.clone(), index }, role))
     })
 }
 
-/// The processes of a job.
 pub fn lower(job: &Job, places: &Places) -> LocalJob {
     let members = members(job, places);
     let id = job.key.object_name();

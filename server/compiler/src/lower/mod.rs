@@ -1,4 +1,4 @@
-//! Lowering: a job and its bindings become plain data that one kind of cluster takes as it is.
+//! Lowering: a job and its bindings become plain data that one kind of cluster accepts unchanged.
 
 mod common;
 mod compatibility;
@@ -19,10 +19,10 @@ use cubeloom_domain::outcome::{Failure, FailureKind};
 pub use notes::Refusal;
 pub(crate) use notes::problems;
 
-/// What the cluster takes; its kind follows from the bindings.
+/// The job in the cluster's format; the bindings decide its kind.
 ///
 /// # Errors
-/// A failure of kind `CouldNotStart`: the cluster cannot give what the job asks for.
+/// A failure of kind `CouldNotStart`: the cluster cannot provide what the job requests.
 pub fn lower(job: &Job, bindings: &Bindings) -> Result<Lowered, Failure> {
     Ok(match bindings {
         Bindings::Local(bindings) => Lowered::Local(local::lower(job, &local::Places::bound(job, bindings))),
@@ -30,7 +30,7 @@ pub fn lower(job: &Job, bindings: &Bindings) -> Result<Lowered, Failure> {
             Lowered::Kubernetes(kubernetes::lower(job, &bound.facts).map_err(refused)?)
         }
         Bindings::Slurm(bound) => Lowered::Slurm(Box::new(slurm::bound(job, bound).map_err(refused)?)),
-        // Whoever starts runs reads the job itself.
+        // The executor that starts runs reads the job itself.
         Bindings::Run { .. } | Bindings::None => Lowered::None,
     })
 }
@@ -40,8 +40,8 @@ fn refused(refusals: Vec<Refusal>) -> Failure {
     Failure::new(FailureKind::CouldNotStart, sentences.join("; "))
 }
 
-/// What would be submitted to this machine: byte for byte the same, but for placeholders such as
-/// `<address of worker-0>` where only submission knows the value.
+/// The submission to this machine, byte for byte, except for placeholders such as `<address of worker-0>` for
+/// values known only at submission.
 #[must_use]
 pub fn preview(job: &Job) -> LocalJob {
     local::lower(job, &local::Places::placeholders(job))

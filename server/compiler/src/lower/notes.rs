@@ -1,19 +1,18 @@
-//! What lowering says beside the objects: what was decided, and what the cluster cannot give.
+//! Notes of lowering besides the manifests: decisions, and requests that the cluster cannot satisfy.
 
 use cubeloom_domain::{Code, Problem, TaskIx};
 
-/// Something of a task that this cluster cannot give.
+/// A request of a task that this cluster cannot satisfy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What kind of mistake.
     pub code: Code,
-    /// Where, below the task: `resources/gpu`.
+    /// Position below the task: `resources/gpu`.
     pub place: String,
-    /// A sentence that says what to do.
+    /// A message that says what to do.
     pub message: String,
 }
 
-/// Collects both.
+/// Collects decisions and refusals.
 #[derive(Default)]
 pub struct Notes {
     pub decisions: Vec<String>,
@@ -21,7 +20,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Notes what was decided, once.
+    /// Adds a decision, without duplicates.
     pub fn decide(&mut self, sentence: impl Into<String>) {
         let sentence = sentence.into();
         if !self.decisions.contains(&sentence) {
@@ -29,7 +28,7 @@ impl Notes {
         }
     }
 
-    /// Notes what cannot be given, once.
+    /// Adds a refusal, without duplicates.
     pub fn refuse(&mut self, place: impl Into<String>, message: impl Into<String>) {
         let refusal = Refusal { code: Code::UnknownPlace, place: place.into(), message: message.into() };
         if !self.refusals.contains(&refusal) {
@@ -38,7 +37,7 @@ impl Notes {
     }
 }
 
-/// Refusals of a task's jobs as problems of its document, each told once.
+/// Refusals of a task's jobs as problems of its document, without duplicates.
 pub fn problems(task: TaskIx, refusals: Vec<Refusal>) -> Vec<Problem> {
     let place = |refusal: Refusal| {
         Problem::error(refusal.code, format!("/tasks/{}/{}", task.0, refusal.place), refusal.message)

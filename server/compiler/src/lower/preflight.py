@@ -2,20 +2,20 @@
 
     preflight.py PROGRAM ARGS...
 
-preflight.json, beside it, holds the `workers` in rank order (role, index, address, port), how many `cards` one of each role has,
-the roles whose cards are `slices`, the variables of volumes that are `read_only`, how many seconds the workers `wait` for each
-other, and the `bounds` of what is measured (MB/s; of cards TFLOP/s; of folders seconds at the most) and their `floors`. The first
-worker leads: it tells the others when to measure with whom, so that pairs do not disturb each other, and decides. What all measured
-is one line of its outputs. The worker that is blamed ends with exit code 3, and the others wait to be ended because of it. It is
-`sure` that it is this one only where others of this job are good: what is wrong with all alike, an image or a volume, is no node's, and the
-bounds are of other jobs, which may have had other machines. Between workers of one host no network is measured: it is none.
+preflight.json, in the same folder, has the `workers` in rank order (role, index, address, port), the number of GPUs (`cards`) of
+one worker of each role, the roles whose GPUs are `slices`, the variables of `read_only` volumes, how many seconds the workers
+`wait` for each other, the `bounds` of the measured values (MB/s; TFLOP/s for GPUs; maximum seconds for folders), and their `floors`.
 
-Only a worker that is worse than its peers by far is blamed for a value, or one below the bounds that is below the `floors`, too, to
-which every sound machine comes.
-A gang that is slow throughout is one of slower nodes: what it measured is told, beside what is normal.
+The first worker leads: it schedules the pairs, so that they do not disturb each other, and decides. All results are one line of its
+outputs. The blamed worker ends with exit code 3, and the others wait to be ended. The verdict is `sure` only if other workers of
+this job are good. A fault of all workers, such as an image or a volume, is not a node's fault. The bounds come from other jobs,
+which may have run on other machines. Between workers of one host no network is measured, because there is none.
 
-PREFLIGHT_SLOW, `worker-1=2.5`, makes the network of a worker as slow as that, in MB/s: to see what happens then, also on one host,
-where it is measured but not told, for it is not to be learned from.
+A worker is blamed for a value only if it is far worse than its peers, or below both the bounds and the `floors`, which every healthy
+machine reaches. A gang that is slow throughout has slower nodes: its results are reported next to the normal values.
+
+PREFLIGHT_SLOW, `worker-1=2.5`, limits the network of a worker to this rate, in MB/s, for drills. On one host the network is then
+measured but not reported, because it must not affect what is normal.
 """
 
 import importlib.util
@@ -31,7 +31,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def part(name):
-    """A file beside this one. Its folder may be one to enter and not to list, where Python finds no modules by itself."""
+    """Loads a module of this folder. The folder may not be listable, and then Python finds no modules in it."""
     spec = importlib.util.spec_from_file_location(name, os.path.join(HERE, name + ".py"))
     sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules[name])
@@ -44,18 +44,18 @@ part("preflight_tests")
 from preflight_link import CHUNK, Door, Lines, Lost, MEASURE, TALK, drop, exactly, prove  # noqa: E402
 from preflight_tests import SLOWER, say, test  # noqa: E402
 
-# What the exit code of a worker is that has failed, or whose peer has.
+# The exit codes of a worker that has failed, and of one whose peer has.
 FAILED = 3
-# What one worker sends another to measure the network: so many bytes, or for so many seconds.
+# How much one worker sends another to measure the network: at most so many bytes, or for so many seconds.
 BYTES = 32 << 20
 SECONDS = 1.0
-# How long, in seconds, a pair of workers may take.
+# Timeout of a pair of workers, in seconds.
 PAIR = 30
-# With so many peers a worker measures at the most.
+# Maximum number of peers that a worker measures with.
 PEERS = 7
-# What a worker says first it says at once, in seconds.
+# Timeout of a worker's first message, in seconds.
 FIRST = 5
-# How long one who waits to be ended waits, in seconds.
+# How long a worker waits to be ended, in seconds.
 END = 60
 
 
@@ -78,7 +78,7 @@ def main(words):
 
 
 def host():
-    """What workers of one host have in common: pods there have names and addresses of their own, but one kernel."""
+    """Identifies the host: its pods have different names and addresses, but share a kernel."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return file.read().strip()
@@ -87,8 +87,8 @@ def host():
 
 
 def listening(address, port):
-    """A socket that is bound to a worker's port."""
-    # A pod has its address of the cluster, not by the name that others know it by: of either kind.
+    """A socket bound to a worker's port."""
+    # A pod cannot bind the name that others know it by. It listens on all its addresses, of either family.
     ways = [(socket.AF_INET, address if address.startswith("127.") else "")]
     if not ways[0][1] and getattr(socket, "has_dualstack_ipv6", lambda: False)():
         ways.insert(0, (socket.AF_INET6, "::"))
@@ -102,15 +102,15 @@ def listening(address, port):
             return made
         except OSError:
             made.close()
-            # A host without IPv6 may say so only here.
+            # A host without IPv6 may fail only here.
             if at + 1 == len(ways):
                 raise
 
 
 class Worker:
-    """This worker: what it measures, and its way to the leader."""
+    """This worker: its measurements, and its connection to the leader."""
 
-    # Whether one of the workers is made slow.
+    # Whether one of the workers is slowed down for a drill.
     drill = False
 
     def __init__(self, table, names, me, limit):
@@ -127,7 +127,7 @@ class Worker:
             self.door.close()
 
     def connect(self, peer, purpose, until, patience):
-        """A connection to a peer, which may not be there yet, and its key; it waits for so many seconds for what comes over it."""
+        """Connects to a peer, which may not listen yet. Returns the socket, with a read timeout of `patience` seconds, and its key."""
         _, _, address, port = self.table["workers"][peer]
         while True:
             try:
@@ -146,10 +146,11 @@ class Worker:
             time.sleep(0.2)
 
     def follow(self):
-        """Does what the leader says. Its verdict."""
+        """Follows the leader's commands. Returns its verdict."""
         own = test(self.table)
         try:
-            # The leader may have begun later, and waits as long: it is to say who did not come, before this one gives up.
+            # The leader may have begun later and waits as long. It should report missing workers before this
+            # one gives up.
             until = self.until + self.table["wait"]
             made, key = self.connect(0, TALK, until, 2 * self.table["wait"] + PEERS * 2 * PAIR)
             line = Lines(made, key, b"worker", b"leader")
@@ -165,7 +166,7 @@ class Worker:
             return {"worker": self.names[0], "why": "it did not answer %s: %s" % (self.names[self.me], error)}
 
     def measure(self, peer):
-        """The network between this worker and a peer in MB/s, one way after the other; 0 where they do not meet."""
+        """The network bandwidth to a peer in MB/s, the lower of both directions; 0 if they cannot connect."""
         try:
             if self.me < peer:
                 with self.connect(peer, MEASURE, time.monotonic() + PAIR / 3, PAIR / 2)[0] as made:
@@ -185,7 +186,7 @@ class Worker:
             return 0
 
     def send(self, made):
-        """Sends what is measured by. Bytes a second, until the peer has all of it."""
+        """Sends test data. Returns bytes per second until the peer has received all of it."""
         chunk, sent, began = bytes(CHUNK), 0, time.monotonic()
         while sent < BYTES and time.monotonic() - began < SECONDS:
             made.sendall(struct.pack("!I", CHUNK) + chunk)
@@ -198,7 +199,7 @@ class Worker:
 
 
 def receive(made):
-    """Takes what a peer sends. Bytes a second."""
+    """Receives a peer's test data. Returns bytes per second."""
     got, began = 0, time.monotonic()
     while True:
         (length,) = struct.unpack("!I", exactly(made, 4))
@@ -224,7 +225,7 @@ class Leader:
         self.hosts = {0: host()}
 
     def run(self):
-        """Tests all. What becomes of them: `None` where they go on, or who is blamed, and why."""
+        """Tests all workers. Returns the verdict: `None` if they go on, else the blamed worker and the reason."""
         self.own[0] = test(self.table)
         try:
             self.gather()
@@ -238,7 +239,8 @@ class Leader:
         for line in self.lines.values():
             try:
                 line.send({"verdict": verdict})
-                # Who closes first keeps the port for a while, which the program needs: a worker closes first.
+                # The side that closes first keeps the port for a while, which the program needs: a worker
+                # closes first.
                 receive_end(line.socket)
             except OSError:
                 pass
@@ -253,7 +255,7 @@ class Leader:
     def gather(self):
         """Waits for all workers."""
         for at in range(1, len(self.names)):
-            # A worker whose connection was lost on the way comes again: the next one counts.
+            # A worker that lost its connection connects again: the latest connection counts.
             while at not in self.lines:
                 try:
                     made, key = self.worker.door.take(TALK, at, self.worker.until - time.monotonic())
@@ -271,7 +273,7 @@ class Leader:
                 self.lines[at] = line
 
     def settle(self):
-        """A value below the bound, which is of other jobs' machines, is no failure where others of this job are like it."""
+        """Clears values below the bound if other workers of this job are alike: the bound comes from other jobs' machines."""
         for at, own in self.own.items():
             for kind, failed in own["tests"].items():
                 if failed and failed["by"] == "value" and not failed["floor"]:
@@ -280,7 +282,7 @@ class Leader:
                         own["tests"][kind] = None
 
     def peers(self, at, kind):
-        """With whom a worker is compared: another role may have other cards."""
+        """The workers to compare with: other roles may have other GPUs."""
         role = self.table["workers"][at][0]
         others = [other for other in self.own if other != at]
         return [other for other in others if kind != "card" or self.table["workers"][other][0] == role]
@@ -314,12 +316,12 @@ class Leader:
             self.blame(self.names[at], "it did not answer: %s" % error)
 
     def blame(self, name, why):
-        # Whether it is its node or a way to it nobody can say.
+        # The cause may be its node or a path to it.
         raise Lost({"worker": name, "why": why, "sure": False})
 
     def judge(self):
-        """Who is blamed: the first whose own tests failed, rather one of whom that is sure, else the one with the slowest network,
-        where that is too slow."""
+        """The blamed worker: the first whose own tests failed, preferably a sure case, else the one with the slowest network if that
+        is too slow."""
         bad = []
         for at in range(len(self.names)):
             for kind, failed in self.own[at]["tests"].items():
@@ -347,7 +349,7 @@ class Leader:
         return {"worker": self.names[-at], "why": why, "sure": peers > 1 and stands_out("network", speed, others)}
 
     def sure(self, at, kind, failed):
-        """Whether it is the worker's node for which a test failed: what all fail alike is the task's, or a volume's."""
+        """Whether a test failed because of the worker's node: a failure of all is the task's, or a volume's."""
         others = [self.own[other] for other in self.peers(at, kind)]
         if failed["by"] == "task" or not any(kind in own["tests"] and not own["tests"][kind] for own in others):
             return False
@@ -355,12 +357,12 @@ class Leader:
         return failed["by"] != "value" or stands_out(kind, value_of(self.own[at], kind), values)
 
     def network(self, at, measured=lambda _: True):
-        """The median of a worker's peers, the better of two: one slow peer makes nobody slow."""
+        """The median over a worker's peers, the better of two: one slow peer does not make a worker slow."""
         speeds = [speed for peer, speed in self.speeds[at].items() if measured(peer)]
         return statistics.median_high(speeds) if speeds else None
 
     def write(self, verdict):
-        """Tells what all measured."""
+        """Reports all results."""
         workers = []
         for at, name in enumerate(self.names):
             own = self.own.get(at, {})
@@ -374,13 +376,13 @@ class Leader:
 
 
 def value_of(own, kind):
-    """What a worker measured of a kind; of folders, each is one, and it is how long it took."""
+    """A worker's result of a kind. Each folder is a kind, with its duration as the result."""
     folders = own.get("folders", {})
     return folders[kind] if kind in folders else own.get(kind)
 
 
 def worse(kind, value, others):
-    """Whether a value is far below what the other workers of this job came to: below half of it; of a folder, so many times above."""
+    """Whether a value is far worse than those of the job's other workers: below half the median; for a folder, SLOWER times above."""
     others = [other for other in others if other is not None]
     if not others:
         return False
@@ -390,12 +392,12 @@ def worse(kind, value, others):
 
 
 def stands_out(kind, value, others):
-    """The same where there are two others at least: of two workers nobody can say which is unlike."""
+    """The same, with at least two others: of two different workers neither is the outlier."""
     return len([other for other in others if other is not None]) > 1 and worse(kind, value, others)
 
 
 def rounds(count):
-    """Who measures with whom, round by round: of each round every worker is in one pair at most (the circle method)."""
+    """The pairs of each round; a worker is in at most one pair per round (the circle method)."""
     places = list(range(count)) + ([None] if count % 2 else [])
     for _ in range(min(PEERS, len(places) - 1)):
         half = len(places) // 2

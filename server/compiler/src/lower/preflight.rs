@@ -1,5 +1,5 @@
-//! The test of a job's workers before its program begins: a launcher before its command, as for workers that are several
-//! processes, which is told of all workers and of what each must come to.
+//! Tests a job's workers before its program begins. A launcher precedes their command, as for workers with
+//! several processes. It gets a table of all workers and the bounds that each must meet.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::frameworks::Member;
 
 /// The launcher, in the worker's folder.
 pub const FILE: &str = "preflight.py";
-/// Its text, and those of its parts, which lie beside it.
+/// The launcher's source, and its modules, which are in the same folder.
 const PROGRAM: &str = include_str!("preflight.py");
 const PARTS: [(&str, &str); 2] = [
     ("preflight_link.py", include_str!("preflight_link.py")),
     ("preflight_tests.py", include_str!("preflight_tests.py")),
 ];
-/// What it is told, beside it.
+/// Its input, in the same folder.
 const TABLE: &str = "preflight.json";
 
 /// The command of a worker that is tested before it runs `argv`; `folder` is the worker's own.
@@ -26,7 +26,7 @@ pub fn launched(folder: &str, argv: Vec<String>) -> Vec<String> {
     ["python3".to_owned(), format!("{folder}/{FILE}")].into_iter().chain(argv).collect()
 }
 
-/// The files of every worker of a job whose workers are tested; none of another. `members` are all workers.
+/// The files of every worker of a job with preflight tests; none for other jobs. `members` are all workers.
 pub fn files(job: &Job, members: &[Member]) -> BTreeMap<String, String> {
     let Some(preflight) = &job.preflight else { return BTreeMap::new() };
     let workers: Vec<_> =

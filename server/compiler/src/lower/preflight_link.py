@@ -1,9 +1,8 @@
-"""How workers that are tested know each other: nobody else on the network can read what they say, or spoil what they measure.
+"""Authentication between tested workers: others on the network can neither forge their messages nor disturb their measurements.
 
-All workers of an attempt have its token, CUBELOOM_JOB_TOKEN, and nobody else has it. Who connects and who is connected to prove to
-each other that they do, by a number that each of them makes up and an HMAC over both; nothing is said before, and the token itself
-never is. What follows is in lines, each with an HMAC of its own under a key that only this connection has, by its place. They are not
-encrypted: who can listen on the way reads what was measured, and can change none of it.
+Only the workers of an attempt have its token, CUBELOOM_JOB_TOKEN. Both sides of a connection prove that they have it, with a nonce
+from each and an HMAC over both. Nothing is sent before, and the token never is. Messages are lines, each with an HMAC over its text
+and position, under a key of this connection. They are not encrypted: an eavesdropper can read the results, but change none of them.
 """
 
 import hashlib
@@ -16,17 +15,17 @@ import struct
 import threading
 import time
 
-# Who connects has to prove itself within so many seconds: it may be no worker.
+# A peer must authenticate within so many seconds: it may not be a worker.
 FIRST = 5
-# So many who have not yet are listened to at once; others are turned away, and may come again.
+# Maximum number of unauthenticated connections; further ones are closed, and may be tried again.
 STRANGERS = 64
-# More of a line is not read, in bytes.
+# Maximum length of a line, in bytes.
 LINE = 1 << 20
 CHUNK = 256 << 10
-# The lengths of a number that is made up, and of an HMAC, in bytes.
+# The lengths of a nonce and of an HMAC, in bytes.
 NONCE = 16
 SEAL = 32
-# What a connection is for: what the leader and a worker say, or a measurement.
+# The purpose of a connection: messages between the leader and a worker, or a measurement.
 TALK = b"talk"
 MEASURE = b"meas"
 
@@ -36,7 +35,7 @@ class Lost(Exception):
 
 
 def seal(key, *parts):
-    """What nobody can write under these parts who has no key."""
+    """An HMAC over these parts."""
     made = hmac.new(key, digestmod=hashlib.sha256)
     for part in parts:
         made.update(struct.pack("!I", len(part)) + part)
@@ -44,7 +43,7 @@ def seal(key, *parts):
 
 
 def prove(made, token, purpose, me, peer):
-    """Proves to a peer that this is a worker of its attempt, and sees that the peer is one. The key of their connection."""
+    """Authenticates to a peer as a worker of its attempt, and authenticates the peer. Returns the key of their connection."""
     theirs, own = exactly(made, NONCE), os.urandom(NONCE)
     about = purpose + struct.pack("!II", me, peer)
     made.sendall(own + about + seal(token, b"connects", theirs, own, about))
@@ -54,7 +53,7 @@ def prove(made, token, purpose, me, peer):
 
 
 def proven(made, token, me):
-    """Who has connected, for what, and the key of the connection."""
+    """Authenticates a new connection. Returns its purpose, the peer, and the key of the connection."""
     own = os.urandom(NONCE)
     made.sendall(own)
     said = exactly(made, NONCE + 12 + SEAL)
@@ -67,15 +66,15 @@ def proven(made, token, me):
 
 
 class Door:
-    """A worker's port. Each who connects is heard by a thread of its own: strangers hold up nobody."""
+    """A worker's port. Each connection has its own thread, so that strangers delay no worker."""
 
     def __init__(self, listener, token, me, peers):
         self.listener, self.token, self.me = listener, token, me
         self.came = {(purpose, peer): queue.Queue() for purpose in (TALK, MEASURE) for peer in range(peers)}
         self.room = threading.Semaphore(STRANGERS + peers)
-        # Connections that nobody has taken yet.
+        # Connections not yet claimed.
         self.held, self.closed = set(), False
-        # Beyond these the kernel lets wait, too.
+        # The kernel queues further connections, too.
         listener.listen(STRANGERS + peers)
         self.opener = threading.Thread(target=self.open, daemon=True)
         self.opener.start()
@@ -87,7 +86,7 @@ class Door:
             except OSError:
                 if self.closed:
                     return
-                # One that was broken off before it was accepted, or no room for it: others come.
+                # The peer aborted the connection, or descriptors ran out: others may still connect.
                 time.sleep(0.05)
                 continue
             if not self.room.acquire(blocking=False):
@@ -115,7 +114,7 @@ class Door:
             self.room.release()
 
     def take(self, purpose, peer, seconds):
-        """The connection of a peer, and its key, once it has come."""
+        """Waits for the connection of a peer. Returns it with its key."""
         try:
             made, key = self.came[purpose, peer].get(timeout=max(0.1, seconds))
         except queue.Empty:
@@ -125,7 +124,7 @@ class Door:
 
     def close(self):
         self.closed = True
-        # Who waits there is woken by that alone.
+        # Only this wakes the waiting thread.
         try:
             self.listener.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -137,7 +136,7 @@ class Door:
 
 
 def drop(made):
-    """Closes a connection at once. Who closes first keeps the port for a while, which the program needs: a reset does not."""
+    """Resets a connection. A close would leave the port in TIME_WAIT, and the program needs the port."""
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     except OSError:
@@ -146,7 +145,7 @@ def drop(made):
 
 
 class Lines:
-    """JSON, a line each, over a connection, each behind what seals it in its place."""
+    """JSON lines over a connection, each prefixed with an HMAC over its text and position."""
 
     def __init__(self, made, key, mine, theirs):
         self.socket, self.file, self.key = made, made.makefile("rb"), key

@@ -1,6 +1,6 @@
-"""What a worker that is tested measures by itself: a core, memory, folders and cards.
+"""The tests of a single worker: a CPU core, memory, folders and GPUs.
 
-It is also a program of its own, for what may hang: `--write FOLDER`, `--read FOLDER`, `--cards`.
+It is also a program, for tests that may hang: `--write FOLDER`, `--read FOLDER`, `--cards`.
 """
 
 import errno
@@ -12,11 +12,11 @@ import sys
 import threading
 import time
 
-# How long, in seconds, a card may be tested, its libraries' start included.
+# Timeout of a GPU test in seconds, including the start of its libraries.
 CARDS = 180
-# A folder that takes so many times as long as it does elsewhere is too slow.
+# A folder that takes so many times as long as on other workers is too slow.
 SLOWER = 10
-# The exit code of the test of a folder that refuses the task: it is full, or not the task's to write.
+# The exit code of a folder test that was refused: the folder is full, or the task may not write to it.
 REFUSED = 4
 
 
@@ -26,8 +26,8 @@ def say(sentence):
 
 
 def test(table):
-    """What this worker measures by itself, and its `tests` by kind: nothing of one that it passed, else why not, and `by` what that
-    is seen: by a `value`, which is beyond its `floor` or not, by the `task`, which is not given what it needs, or by itself."""
+    """This worker's results, and its `tests` by kind: `None` if passed, else the reason, and `by`, its evidence: a `value`, with or
+    without its `floor` crossed; the `task`, which lacks something that it needs; or the failure itself."""
     bounds, floors, tests = table["bounds"], table["floors"], {}
     found = {"cpu": processor(), "memory": memory(), "card": None, "mount": None, "folders": {}, "tests": tests}
 
@@ -46,7 +46,7 @@ def test(table):
     count = table["cards"].get(role, 0)
     if count:
         slices = role in table.get("slices", []) or is_sliced()
-        # Of several slices a program sees one, and of different sizes none is like another.
+        # A program sees only one of several slices, and slices of different sizes are not comparable.
         tested, speed, why = cards(0 if slices else count)
         found["card"] = None if slices else speed
         if tested:
@@ -58,12 +58,12 @@ def test(table):
 
 
 def is_sliced():
-    """Whether what the worker was given are slices of cards, though its task does not say so."""
+    """Whether the worker's GPUs are MIG slices although its task does not request slices."""
     return any("MIG-" in os.environ.get(name, "") for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"))
 
 
 def processor():
-    """What a core hashes in MB/s, by its own time: what others do on it is no matter."""
+    """Hash rate of a core in MB/s of CPU time: the load of others does not matter."""
     block, count, began = bytes(1 << 20), 0, time.process_time()
     while count < 64 and time.process_time() - began < 0.2:
         hashlib.sha256(block).digest()
@@ -72,7 +72,7 @@ def processor():
 
 
 def memory():
-    """What a core copies in MB/s, by its own time, and whether it is what it was."""
+    """Copy rate of a core in MB/s of CPU time, and whether the copy is intact."""
     source, count, began = os.urandom(1 << 20) * 8, 0, time.process_time()
     while count < 64 and time.process_time() - began < 0.2:
         copy = bytearray(source)
@@ -82,7 +82,7 @@ def memory():
 
 
 def folders(table):
-    """The folders that a worker is given, each with the variable that names it and whether it may only be read."""
+    """The folders of a worker, each with its variable and whether it is read-only."""
     for name in ("CUBELOOM_WORKSPACE", "CUBELOOM_CHECKPOINT_DIR"):
         if os.environ.get(name):
             yield name, os.environ[name], False
@@ -92,8 +92,8 @@ def folders(table):
 
 
 def mount(folder, read_only, most):
-    """How long a small file takes in a folder, in seconds, what is wrong, and by what that is seen. A process of its own does it: it
-    may hang."""
+    """The seconds that a small file takes in a folder, the problem, and its evidence. A child process does it, because it may
+    hang."""
     began = time.monotonic()
     kind = "--read" if read_only else "--write"
     child = subprocess.Popen(
@@ -103,7 +103,7 @@ def mount(folder, read_only, most):
     told = []
     reader = threading.Thread(target=lambda: told.append(child.stderr.read().strip()), daemon=True)
     reader.start()
-    # The interpreter's own start is not the folder's.
+    # The interpreter's own start does not count as the folder's time.
     reader.join(most + 10)
     took = round(time.monotonic() - began, 3)
     if reader.is_alive():
@@ -117,9 +117,9 @@ def mount(folder, read_only, most):
 
 
 def touch(kind, folder):
-    """Writes, reads and deletes a small file, or lists the folder. Says how long it took."""
+    """Writes, reads and deletes a small file, or lists the folder. Prints the duration."""
     began = time.monotonic()
-    # What is not the task's to write, such as a project's folder on a shared claim, is only read.
+    # A folder that the task may not write, such as a project's folder on a shared claim, is only read.
     if kind == "--write" and os.path.isdir(folder) and not os.access(folder, os.W_OK):
         kind = "--read"
     try:
@@ -142,15 +142,15 @@ def touch(kind, folder):
                     os.unlink(path)
     except OSError as error:
         say("it cannot be %s: %s" % ("read" if kind == "--read" else "written", error.strerror))
-        # A folder that is full or not the task's refuses it on every node.
+        # A full or read-only folder refuses the task on every node.
         refused = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS)
         sys.exit(REFUSED if error.errno in refused else 1)
     sys.stderr.write("%.3f" % (time.monotonic() - began))
 
 
 def cards(count):
-    """Whether the cards can be tested at all, what the slowest multiplies in TFLOP/s, `None` where no PyTorch can use cards, and
-    what is wrong: fewer than `count` are, too."""
+    """Whether the GPUs can be tested at all, the TFLOP/s of the slowest (`None` without a PyTorch that can use GPUs), and the
+    problem, for instance fewer than `count`."""
     found, why = asked([sys.executable, os.path.abspath(__file__), "--cards"])
     if found is not None and found.strip() != "none":
         speeds = [float(word) for word in found.split()]
@@ -162,14 +162,14 @@ def cards(count):
     query = ["nvidia-smi", "--query-gpu=ecc.errors.uncorrected.volatile.total", "--format=csv,noheader"]
     found, why = asked(query)
     if found is None:
-        # An image without it says nothing of the cards.
+        # An image without it says nothing about the GPUs.
         return bool(why), None, why and "nvidia-smi: %s" % why
     bad = [word for word in found.split() if word.isdigit() and int(word) > 0]
     return True, None, "a GPU has %s memory errors that were not corrected" % bad[0] if bad else None
 
 
 def asked(words):
-    """What a program prints, or why not; neither where it cannot be started."""
+    """The output of a program, or the reason of its failure; neither if it cannot be started."""
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=CARDS)
     except subprocess.TimeoutExpired:
@@ -182,13 +182,13 @@ def asked(words):
 
 
 def multiply():
-    """Prints what each card multiplies, in TFLOP/s, and fails where the product is wrong."""
+    """Prints the TFLOP/s of each GPU, and fails if a product is wrong."""
     try:
         import torch
     except ImportError:
         return print("none")
     if torch.version.cuda is None and torch.version.hip is None:
-        # Made for processors alone, it sees no card where there is one.
+        # A CPU-only build sees no GPU even if there is one.
         return print("none")
     speeds = []
     for card in range(torch.cuda.device_count()):

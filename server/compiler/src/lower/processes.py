@@ -1,12 +1,11 @@
-"""Starts the processes of one worker, so many on each of its cards, and stays with them to their end.
+"""Starts the processes of one worker, a number of them on each of its GPUs, and waits for their end.
 
     processes.py PROGRAM ARGS...
 
-CUBELOOM_PROCESSES holds, as JSON, what they are: `processes` and `cards` of a worker, the rank of the role's `first` process,
-by name the `variables` that a process has otherwise than the worker, the `texts` of the task that name some of these, and
-whether a signal that ends the worker is to be handed on (`forward`). Each process sees one card: CUDA_VISIBLE_DEVICES.
-What they write is shown line by line, with the rank before it. The first that fails is named, its exit code is the worker's,
-and the others are ended.
+CUBELOOM_PROCESSES describes them as JSON: the `processes` and GPUs (`cards`) of a worker, the rank of the role's `first` process,
+by name the `variables` in which a process differs from the worker, the `texts` of the task that refer to some of these, and whether
+to `forward` a signal that ends the worker. Each process sees one GPU: CUDA_VISIBLE_DEVICES. Their output is printed line by line,
+prefixed with the rank. The first that fails is named, and its exit code is the worker's; the others are ended.
 """
 
 import json
@@ -18,12 +17,13 @@ import sys
 import threading
 import time
 
-# Between TERM and KILL, in seconds, of those that end because another one failed. Whoever ends the worker has its own.
+# Seconds between TERM and KILL for processes that end because another one failed. A stop from outside has its
+# own grace period.
 GRACE = 5
-# How long, in seconds, what they wrote is waited for: what they left running may keep their outputs open.
+# How long to wait for their remaining output, in seconds: orphaned children may keep the pipes open.
 REST = 2
 CARDS = "CUDA_VISIBLE_DEVICES"
-# A container with NVIDIA's run-time has its cards' names here, in the order of their numbers.
+# In a container with NVIDIA's runtime this has the names of its GPUs, in index order.
 GIVEN = "NVIDIA_VISIBLE_DEVICES"
 
 
@@ -34,7 +34,7 @@ def main(words):
 
 
 def process(table, worker, local):
-    """The variables of the process `local` of a worker, and those of them that are its own."""
+    """The variables of the process `local` of a worker, and those that differ from the worker's."""
     index = int(worker["CUBELOOM_INDEX"]) * table["processes"] + local
     ranks = {"index": index, "rank": table["first"] + index, "local": local, "worker": worker["CUBELOOM_RANK"]}
     own = {name: value(rule, ranks) for name, rule in table["variables"].items()}
@@ -55,7 +55,7 @@ def value(rule, ranks):
 
 
 def named(text, own):
-    """Replaces `$(NAME)` where it is a process' own; `$$(NAME)` stands for itself."""
+    """Expands `$(NAME)` for a process' own variables; `$$(NAME)` is the escaped form."""
 
     def piece(found):
         escaped, name = found.groups()
@@ -67,13 +67,13 @@ def named(text, own):
 
 
 def card(table, worker, local):
-    """The variables that bind a process to its card; none where the worker has no cards."""
+    """The variables that bind a process to its GPU; none without GPUs."""
     cards = table["cards"]
     if cards == 0:
         return {}
     at = local * cards // table["processes"]
     given = worker.get(GIVEN, "").split(",")
-    # Slices have names, but no numbers.
+    # MIG slices have names, but no indexes.
     slices = given if len(given) == cards and given[0].startswith("MIG-") else []
     names = [name for name in worker.get(CARDS, "").split(",") if name]
     names = names or slices or [str(number) for number in range(cards)]
@@ -107,7 +107,7 @@ class Group:
         until = time.monotonic() + REST
         for reader in self.readers:
             reader.join(max(0, until - time.monotonic()))
-        # What failed before tells more than that the worker was ended because of it.
+        # An earlier failure says more than the end of the worker that followed from it.
         if not failed and self.stopped_by is not None:
             sys.exit(128 + self.stopped_by)
         sys.exit(failed)
@@ -130,7 +130,7 @@ class Group:
             self.readers.append(reader)
 
     def wait(self):
-        """Waits for all. The exit code of the first that failed, 0 when none did."""
+        """Waits for all. Returns the exit code of the first that failed, or 0."""
         failed = 0
         while self.running:
             pid, status = os.wait()
@@ -149,7 +149,8 @@ class Group:
 
     def end(self, number, _frame):
         self.stopped_by = number
-        # Where everything in the worker gets the signal, a second one would interrupt who saves its state.
+        # If everything in the worker gets the signal, a second one would interrupt a process that saves its
+        # state.
         self.stop(signal.SIGTERM if self.table["forward"] else None)
 
     def stop(self, number):
@@ -167,7 +168,7 @@ class Group:
                 pass
 
     def show(self, rank, source, target):
-        """Copies lines with the rank before them: whole ones, so that those of two processes do not mix."""
+        """Copies whole lines with a rank prefix, so that the lines of two processes do not mix."""
         mark = ("[rank %s] " % rank).encode()
         for line in iter(lambda: source.readline(1 << 16), b""):
             with self.lock:

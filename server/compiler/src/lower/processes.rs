@@ -1,9 +1,9 @@
-//! One worker as several processes, so many on each of its cards: which of them is who.
+//! One worker as several processes, a number of them on each GPU: the identity of each process.
 //!
-//! To a framework a process is what a worker is otherwise: it is asked about a crew of processes, and what it tells them is
-//! put down as a table, the same for all workers of a role. In the worker a launcher reads it, works out what its own
-//! processes are told, and starts them. It is a file that comes with the job, so that it is the same in a container, on the
-//! nodes of a Slurm cluster and on this machine; all that it needs there is `python3`.
+//! To a framework, a process is what a worker is otherwise. The framework gets a crew of processes, and its
+//! variables become a table, the same for all workers of a role. In the worker a launcher reads the table,
+//! derives the variables of its own processes, and starts them. The launcher is a file of the job, and so the
+//! same in containers, on Slurm nodes and on this machine. It needs only `python3` there.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,6 @@ use crate::frameworks::{self, Crew, Member};
 pub const VARIABLE: &str = "CUBELOOM_PROCESSES";
 /// The launcher, in the worker's folder.
 pub const FILE: &str = "processes.py";
-/// Its text.
 pub const PROGRAM: &str = include_str!("processes.py");
 
 /// The command of a worker whose processes run `argv`; `folder` is the worker's own.
@@ -29,21 +28,21 @@ pub fn launched(folder: &str, argv: Vec<String>) -> Vec<String> {
     ["python3".to_owned(), format!("{folder}/{FILE}")].into_iter().chain(argv).collect()
 }
 
-/// Where a process is among all of a job's.
+/// The position of a process among all processes of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seat {
     /// The rank of its worker.
     pub worker: u32,
-    /// Its own rank, over the processes of all roles.
+    /// Its rank over the processes of all roles.
     pub rank: u32,
-    /// Its index, over the processes of its role.
+    /// Its index over the processes of its role.
     pub index: u32,
-    /// Its number in its worker.
+    /// Its index in its worker.
     pub local: u32,
 }
 
-/// The seats of all processes, in rank order: those of a worker follow each other, and of these those of a card.
-/// `roles` are the workers of each role, and how many processes each of them is.
+/// The seats of all processes, in rank order: those of a worker are adjacent, and among these those of a GPU.
+/// `roles` has the number of workers of each role, and the processes per worker.
 pub fn seats(roles: impl Iterator<Item = (u32, u32)>) -> Vec<Seat> {
     let mut seats = Vec::new();
     let (mut worker, mut rank) = (0, 0);
@@ -60,46 +59,46 @@ pub fn seats(roles: impl Iterator<Item = (u32, u32)>) -> Vec<Seat> {
     seats
 }
 
-/// Whom a signal reaches that ends the worker.
+/// The processes that receive a signal which ends the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signals {
-    /// All processes of the worker, as by the shim.
+    /// All processes of the worker, as with the shim.
     ReachAll,
-    /// The launcher alone, as in a container: it hands it on.
+    /// Only the launcher, as in a container: it forwards the signal.
     ReachFirst,
 }
 
-/// What the processes of each worker of a role are told, beside what the worker is.
+/// The identities of the processes of each worker of a role, relative to the worker's.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Table {
-    /// How many processes a worker is.
+    /// Processes per worker.
     processes: u32,
-    /// How many cards a worker has; 0 where its processes use none.
+    /// GPUs per worker; 0 if its processes use none.
     cards: u32,
     /// The rank of the role's first process.
     first: u32,
-    /// By name, the variables that a process has otherwise than its worker.
+    /// By name, the variables in which a process differs from its worker.
     variables: BTreeMap<String, Rule>,
-    /// Variables of the task whose values name some of these.
+    /// Variables of the task whose values refer to some of these.
     texts: Vec<String>,
 }
 
-/// What a variable of a process holds.
+/// The value of a process's variable.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Rule {
     Text(String),
     Index,
     Rank,
-    /// The index, with what stands before and after it.
+    /// The index, between a prefix and a suffix.
     Within(String, String),
-    /// Its number in the worker.
+    /// Its index in the worker.
     Local,
     /// The worker's rank.
     Worker,
 }
 
-/// A text in which what comes from data stands for itself where it has one of these names.
+/// Escapes references in data that have one of these names, so that they stay text.
 pub fn guarded(text: &str, is_own: impl Fn(&str) -> bool) -> Cow<'_, str> {
     let mut parts = text.split(DOLLAR);
     let first = parts.next().unwrap_or_default();
@@ -117,15 +116,16 @@ fn is_divided(role: &JobRole) -> bool {
     role.replicas > 0 && role.resources.processes_per_gpu.is_some()
 }
 
-/// The tables of those roles whose workers are several processes, by role; `crew` are the processes of all.
+/// The tables of the roles whose workers are several processes, by role; `crew` are all processes.
 pub fn tables<'j>(job: &'j Job, crew: &Crew<'_>) -> BTreeMap<&'j str, Table> {
     let divided = job.roles.iter().filter(|role| is_divided(role));
     divided.map(|role| (role.name.as_str(), table(job, crew, role))).collect()
 }
 
-/// All processes as the workers of a job that has one process a worker; none where every worker of `crew` is one.
+/// All processes as the workers of a job with one process per worker; `None` if every worker of `crew` is one
+/// process.
 ///
-/// A worker that is one process is told of the others as one of them: who counts workers would miss some.
+/// A worker of one process also gets all processes as its peers: a count of workers would miss some.
 pub fn members(crew: &Crew<'_>) -> Option<Vec<Member>> {
     crew.roles.iter().any(is_divided).then(|| processes_of(crew))
 }
@@ -149,7 +149,7 @@ fn processes_of(crew: &Crew<'_>) -> Vec<Member> {
     seats(shape).into_iter().filter_map(member).collect()
 }
 
-/// The table of one role; `crew` are the processes of all.
+/// The table of one role; `crew` are all processes.
 fn table(job: &Job, crew: &Crew<'_>, role: &JobRole) -> Table {
     let of_role: Vec<&Member> = crew.of_role(&role.name).collect();
     let sample = |member: &Member| {
@@ -161,7 +161,7 @@ fn table(job: &Job, crew: &Crew<'_>, role: &JobRole) -> Table {
         all.insert("CUBELOOM_WORLD_SIZE".into(), crew.members.len().to_string());
         (all, identity)
     };
-    // Of many processes the first two and the last show what differs.
+    // With many processes, the first two and the last show the differences.
     let chosen = of_role.iter().take(2).chain(of_role.iter().skip(2).last()).copied();
     let samples: Vec<Sample<'_>> = chosen.map(|member| (member, sample(member))).collect();
     let names: BTreeSet<&String> = samples.iter().flat_map(|(_, (variables, _))| variables.keys()).collect();
@@ -187,29 +187,29 @@ fn table(job: &Job, crew: &Crew<'_>, role: &JobRole) -> Table {
 }
 
 impl Table {
-    /// The table as the launcher reads it.
+    /// The table in the launcher's format.
     pub fn written(&self, signals: Signals) -> String {
         let mut table = serde_json::json!(self);
         table["forward"] = (signals == Signals::ReachFirst).into();
         table.to_string()
     }
 
-    /// A word of the command, or a variable that the launcher reads: what comes from data is no variable for it either.
+    /// A word of the command, or a variable, for the launcher: references in data stay text for it, too.
     pub fn guarded<'t>(&self, text: &'t str) -> Cow<'t, str> {
         guarded(text, |name| self.variables.contains_key(name))
     }
 
-    /// The variables of a task, with those guarded that the launcher reads.
+    /// The variables of a task, with the ones that the launcher reads escaped.
     pub fn guarded_env<'t>(&self, name: &str, text: &'t str) -> Cow<'t, str> {
         if self.texts.iter().any(|own| own == name) { self.guarded(text) } else { text.into() }
     }
 
-    /// The names that are another for each process.
+    /// The names whose values differ between processes.
     pub fn own(&self) -> BTreeSet<String> {
         self.variables.keys().cloned().collect()
     }
 
-    /// The worker's variables but for those that its processes have otherwise.
+    /// The worker's variables without those in which its processes differ.
     pub fn without_own(&self, variables: &Variables) -> Variables {
         let kept = variables.iter().filter(|(name, _)| !self.variables.contains_key(*name));
         kept.map(|(name, value)| (name.clone(), value.clone())).collect()

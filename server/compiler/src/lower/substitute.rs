@@ -1,19 +1,20 @@
-//! `$(NAME)`, as Kubernetes writes it: replaced by the worker's own variable, `$$(NAME)` stands for itself.
+//! `$(NAME)` in the syntax of Kubernetes: replaced by the worker's own variable; `$$(NAME)` is the escaped
+//! form.
 
 use std::collections::BTreeMap;
 
 use cubeloom_domain::verbatim::DOLLAR;
 
-/// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'t> {
-    /// As it stands.
+    /// Literal text.
     Text(&'t str),
     /// The value of this variable.
     Name(&'t str),
 }
 
-/// Splits a text at its references to variables that are known; other references are text, and so is all that comes from data.
+/// Splits a text at its references to known variables; other references are text, and so is everything from
+/// data.
 pub fn pieces<'t>(text: &'t str, known: impl Fn(&str) -> bool) -> Vec<Piece<'t>> {
     let mut found = Vec::new();
     for (at, text) in text.split(DOLLAR).enumerate() {
@@ -32,7 +33,7 @@ fn split<'t>(text: &'t str, known: impl Fn(&str) -> bool, found: &mut Vec<Piece<
         let name = reference.find(')').map(|end| &reference[2..end]);
         let after = match name.filter(|name| known(name)) {
             Some(name) => {
-                // The first `$` of `$$(NAME)` is already there, and stands for the second.
+                // The first `$` of `$$(NAME)` is already in the text, in place of the second.
                 let whole = &reference[..name.len() + 3];
                 found.push(if escaped { Piece::Text(&whole[1..]) } else { Piece::Name(name) });
                 whole.len()
@@ -47,7 +48,7 @@ fn split<'t>(text: &'t str, known: impl Fn(&str) -> bool, found: &mut Vec<Piece<
     found.push(Piece::Text(rest));
 }
 
-/// Replaces every reference to a variable that there is; others stay as they are.
+/// Replaces every reference to an existing variable; others stay unchanged.
 pub fn substitute(text: &str, variables: &BTreeMap<String, String>) -> String {
     let value = |piece| match piece {
         Piece::Text(text) => text,

@@ -1,9 +1,8 @@
-//! What a variable holds that all pods of a role have, though it differs between them.
+//! The value of a variable in the pod template of a role, if it differs between the pods.
 
 use crate::frameworks::{Identity, Member};
 use crate::lower::common::Variables;
 
-/// What a variable holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
     Text(String),
@@ -11,16 +10,17 @@ pub enum Told {
     Index,
     /// Its index plus the number of workers of the roles before.
     Rank,
-    /// Its index, with what stands before and after it.
+    /// Its index, between a prefix and a suffix.
     Within(String, String),
-    /// What the cluster counts pods by.
+    /// The field by which the cluster counts pods.
     Count,
 }
 
-/// One worker, and what it would be told on a machine of its own.
+/// One worker, and its variables and identity on a machine of its own.
 pub type Sample<'a> = (&'a Member, (Variables, Identity));
 
-/// What a variable holds, from some workers of the role; `None` when it follows from neither index nor rank.
+/// Derives the value of a variable from some workers of the role; `None` if it follows from neither index nor
+/// rank.
 pub fn told(name: &str, samples: &[Sample<'_>]) -> Option<Told> {
     let of = |variables: &Variables| variables.get(name).cloned();
     let (member, (variables, _)) = samples.first()?;
@@ -55,7 +55,7 @@ mod tests {
         Member { role, index, rank: index + 9, address, port, ports, folder, resources }
     }
 
-    /// What a variable of workers 0, 1 and 11 holds.
+    /// The value of a variable of workers 0, 1 and 11.
     fn of(text: impl Fn(&Member) -> String) -> Option<Told> {
         let members = [0, 1, 11].map(member);
         let variables = |member| Variables::from([("V".to_owned(), text(member))]);

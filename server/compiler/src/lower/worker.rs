@@ -11,26 +11,25 @@ use super::processes::{self, Signals, Table};
 use super::substitute::substitute;
 use crate::frameworks::{Identity, Member};
 
-/// All that a worker's process follows from.
+/// The inputs of a worker's process.
 pub struct Worker<'a> {
     pub job: &'a Job,
     pub paths: &'a LocalPaths,
     pub name: WorkerName,
     pub role: &'a JobRole,
     pub member: &'a Member,
-    /// The cards that it sees, with commas.
+    /// Its visible GPUs, separated by commas.
     pub gpus: &'a str,
-    /// How many workers there are.
+    /// Number of workers.
     pub world: usize,
     pub identity: Identity,
-    /// What its processes are, where it is several.
+    /// The table of its processes, if it has several.
     pub table: Option<&'a Table>,
-    /// The files by which it is tested first, where it is.
+    /// The files of its preflight tests, if it has any.
     pub tests: &'a Variables,
 }
 
 impl Worker<'_> {
-    /// The process.
     pub fn lower(self) -> LocalWorker {
         let env = self.env();
         let words = |words: &[String]| words.iter().map(|word| substitute(word, &env)).collect();
@@ -38,7 +37,7 @@ impl Worker<'_> {
         let argv = match self.table {
             Some(table) => {
                 files.insert(processes::FILE.into(), processes::PROGRAM.into());
-                // Which of them a word of the command is about, the launcher knows.
+                // The launcher knows which of its processes a word of the command refers to.
                 let worker = table.without_own(&env);
                 let argv = self.role.argv.iter().map(|word| substitute(&table.guarded(word), &worker));
                 let argv: Vec<String> = argv.collect();
@@ -74,7 +73,7 @@ impl Worker<'_> {
         format!("{}/{name}", self.member.folder)
     }
 
-    /// All variables. What the task sets changes settings, but not who the worker is.
+    /// All variables. The task's variables override settings, but not the worker's identity.
     fn env(&self) -> Variables {
         let mut who = common(self.job, self.paths, self.member, self.below("outputs.jsonl"), self.world);
         who.insert("CUDA_VISIBLE_DEVICES".into(), self.gpus.to_owned());
@@ -98,8 +97,8 @@ impl Worker<'_> {
         env
     }
 
-    /// What a task's own `env` may set otherwise. One scratch folder serves as home, for temporary files and as
-    /// the working directory: making folders is a good part of what a short task costs.
+    /// Settings that a task's own `env` may override. One scratch folder serves as home, for temporary files
+    /// and as the working directory: creating folders is a large part of a short task's cost.
     fn settings(&self) -> Variables {
         let threads = self.role.resources.threads();
         pairs([

@@ -1,4 +1,4 @@
-//! The decoder of `canvas`: positions, frames and notes, each within bounds.
+//! The decoder of `canvas`: positions, frames and notes, with limits on each.
 
 use cubeloom_domain::Code;
 use cubeloom_domain::canvas::{
@@ -9,10 +9,9 @@ use super::decode::Decoder;
 use super::keys;
 use super::node::{Kind, Node};
 
-/// The form of the ids of frames and notes, for messages.
+/// The form of frame and note ids, for messages.
 const ID: &str = "an id: use letters, digits, `-` and `_`, at most 63";
 
-/// Reads how a pipeline is drawn.
 pub fn canvas(d: &mut Decoder, node: &Node<'_>) -> Option<Canvas> {
     let map = d.map(node, "the canvas", keys::CANVAS)?;
     let directions = [("right", Direction::Right), ("down", Direction::Down)];

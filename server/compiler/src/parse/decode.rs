@@ -1,4 +1,4 @@
-//! The toolkit of the decoders: reads typed values out of a tree and goes on after a mistake.
+//! The toolkit of the decoders: reads typed values from a tree and continues after a problem.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,10 @@ use super::node::{Entry, Kind, Node};
 use crate::nearest::hint;
 use crate::path::Path;
 
-/// Reads values and collects what is wrong with them.
+/// Reads values and collects their problems.
 #[derive(Debug, Default)]
 pub struct Decoder {
     path: Path,
-    /// What was found wrong so far.
     pub problems: Vec<Problem>,
 }
 
@@ -32,7 +31,7 @@ impl<'n> Map<'n> {
 }
 
 impl Decoder {
-    /// Notes a mistake at the present path.
+    /// Adds a problem at the current path.
     pub fn problem(&mut self, node: &Node<'_>, code: Code, message: impl Into<String>) {
         let place = |value: u32| (value > 0).then_some(value);
         let problem = Problem::error(code, self.path.pointer(), message);
@@ -43,7 +42,6 @@ impl Decoder {
         });
     }
 
-    /// Says that a value is of the wrong type.
     pub fn wrong_type(&mut self, node: &Node<'_>, expected: &str) {
         let message = match node.scalar() {
             Some(text) if text.len() <= 40 => {
@@ -54,12 +52,13 @@ impl Decoder {
         self.problem(node, Code::WrongType, message);
     }
 
-    /// Reads a mapping that has no other keys than these.
+    /// Reads a mapping with no keys other than these.
     pub fn map<'n>(&mut self, node: &'n Node<'n>, what: &str, keys: &[&'static str]) -> Option<Map<'n>> {
         self.map_without(node, what, keys, &[])
     }
 
-    /// The same, where people look for keys that it does not have on purpose: `absent` has each with what is said of it.
+    /// The same with keys that are absent on purpose although users look for them: `absent` has each with its
+    /// message.
     pub fn map_without<'n>(
         &mut self,
         node: &'n Node<'n>,
@@ -84,7 +83,7 @@ impl Decoder {
         Some(Map { node, entries })
     }
 
-    /// Reads a mapping whose keys are free, but for their form.
+    /// Reads a mapping with arbitrary keys of a given form.
     pub fn named<'n, T>(
         &mut self,
         node: &'n Node<'n>,
@@ -102,7 +101,7 @@ impl Decoder {
         self.table(node, read)
     }
 
-    /// Does something one key further down.
+    /// Runs `read` one key further down.
     fn below<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push_key(key);
         let value = read(self);
@@ -110,7 +109,7 @@ impl Decoder {
         value
     }
 
-    /// Reads a key that may be absent.
+    /// Reads an optional key.
     pub fn optional<'n, T>(
         &mut self,
         map: Map<'n>,
@@ -121,7 +120,7 @@ impl Decoder {
         self.below(key, |d| read(d, node))
     }
 
-    /// Reads a key that must be there.
+    /// Reads a required key.
     pub fn required<'n, T>(
         &mut self,
         map: Map<'n>,
@@ -135,7 +134,7 @@ impl Decoder {
         self.optional(map, key, read)
     }
 
-    /// Reads a list. Elements that cannot be read are left out.
+    /// Reads a list, without invalid items.
     pub fn list<'n, T>(
         &mut self,
         node: &'n Node<'n>,
@@ -154,7 +153,7 @@ impl Decoder {
         Some(values)
     }
 
-    /// Reads a mapping whose keys are free.
+    /// Reads a mapping with arbitrary keys.
     pub fn table<'n, T>(
         &mut self,
         node: &'n Node<'n>,

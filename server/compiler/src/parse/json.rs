@@ -1,4 +1,4 @@
-//! JSON to a tree: faster than reading it as YAML, and strict about it.
+//! Parses JSON into a tree: faster than the YAML parser, and strict.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -8,10 +8,10 @@ use cubeloom_domain::{Code, Problem};
 use super::node::{Entry, Kind, MAX_DEPTH, Mark, Node};
 use crate::path::Path;
 
-/// Reads one JSON document. The same key twice is pushed to `problems`.
+/// Parses one JSON document. Duplicate keys are pushed to `problems`.
 ///
 /// # Errors
-/// The first syntax error, or too deep.
+/// The first syntax error, or too deep nesting.
 pub fn parse<'t>(text: &'t str, problems: &mut Vec<Problem>) -> Result<Node<'t>, Problem> {
     let mut reader = Reader { text, at: 0, line: 1, line_start: 0, path: Path::default(), problems };
     reader.space();
@@ -143,12 +143,12 @@ impl<'t> Reader<'t, '_> {
             self.space();
         }
         self.at += 1;
-        // Most have few, of which a document has hundreds of thousands.
+        // Most mappings have few entries, and a document has hundreds of thousands of them.
         entries.shrink_to_fit();
         Ok(Kind::Map(entries))
     }
 
-    /// A string: borrowed where nothing is escaped, else decoded by `serde_json`.
+    /// A string: borrowed without escapes, else decoded by `serde_json`.
     fn string(&mut self) -> Result<Cow<'t, str>, Problem> {
         let start = self.at;
         let bytes = self.text.as_bytes();

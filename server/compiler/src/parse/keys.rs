@@ -1,4 +1,4 @@
-//! The keys that each mapping knows. A test compares them with the published JSON Schema.
+//! The known keys of each mapping. A test compares them with the published JSON Schema.
 
 pub const PIPELINE: &[&str] = &[
     "apiVersion",
@@ -52,7 +52,7 @@ pub const TASK: &[&str] = &[
     "outputs",
     "cache",
 ];
-/// What a task and its placement do not have on purpose, with what is said of it (decision 30).
+/// Keys that a task and its placement lack on purpose, with the message for each (decision 30).
 pub const NOT_OF_TASKS: &[(&str, &str)] = &[(
     "cluster",
     "all tasks of a run go to one cluster, where their files are: name it for the pipeline, or make this a pipeline of its own and run that with the task template `pipeline`",

@@ -1,4 +1,4 @@
-//! Text to typed documents: every mistake is collected, each with its place.
+//! Parses text into typed documents. It collects every problem, each with its position.
 
 mod canvas;
 mod decode;
@@ -24,24 +24,23 @@ use cubeloom_domain::{Code, Problem, Severity};
 
 use crate::validate;
 
-/// A pipeline as it was read, and the text that it was read from.
+/// A parsed pipeline and its text.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// Pipeline.
     pub pipeline: Pipeline,
-    /// What looked wrong when it was read, and does not stop it.
+    /// Warnings from parsing.
     pub(crate) warnings: Vec<Problem>,
     text: String,
 }
 
 impl Document {
-    /// A pipeline that stands in no text.
+    /// A pipeline without a text.
     pub(crate) fn of(pipeline: Pipeline) -> Self {
         Self { pipeline, warnings: Vec::new(), text: String::new() }
     }
 
-    /// Fills in line and column where a problem's path says where it is. The text is read again for that: a
-    /// document without problems, the common case, keeps no tree.
+    /// Fills in line and column from a problem's path. Parses the text again: a document without problems,
+    /// the common case, keeps no tree.
     pub fn locate(&self, problems: &mut [Problem]) {
         if problems.iter().all(|problem| problem.line.is_some()) {
             return;
@@ -52,10 +51,10 @@ impl Document {
     }
 }
 
-/// Reads a pipeline, YAML or JSON, and checks what can be checked without templates.
+/// Parses a pipeline, YAML or JSON, and runs the checks that need no templates.
 ///
 /// # Errors
-/// Every mistake, in the order of the text.
+/// All problems, in text order.
 pub fn parse_pipeline(text: &str) -> Result<Document, Vec<Problem>> {
     match read_pipeline(text) {
         (Some(document), problems) if problems.iter().all(|problem| problem.severity < Severity::Error) => {
@@ -65,7 +64,7 @@ pub fn parse_pipeline(text: &str) -> Result<Document, Vec<Problem>> {
     }
 }
 
-/// What can be read of a pipeline, and every mistake; with errors the document is incomplete.
+/// The readable part of a pipeline, and all problems; with errors the document is incomplete.
 pub(crate) fn read_pipeline(text: &str) -> (Option<Document>, Vec<Problem>) {
     let (pipeline, mut problems) = read(text, |decoder, root| {
         let pipeline = pipeline::pipeline(decoder, root)?;
@@ -76,7 +75,7 @@ pub(crate) fn read_pipeline(text: &str) -> (Option<Document>, Vec<Problem>) {
     (pipeline.map(|pipeline| Document { pipeline, warnings: Vec::new(), text: text.to_owned() }), problems)
 }
 
-/// A document as plain data, unchecked, for who shows or edits it; `None` when its text cannot be read.
+/// A document as plain data, unchecked, for display and editing; `None` if its text cannot be parsed.
 #[must_use]
 pub fn plain(text: &str) -> Option<serde_json::Value> {
     plain_data(text).ok()
@@ -85,7 +84,7 @@ pub fn plain(text: &str) -> Option<serde_json::Value> {
 /// YAML or JSON as plain data.
 ///
 /// # Errors
-/// The first mistake in its form.
+/// The first syntax error.
 pub(crate) fn plain_data(text: &str) -> Result<serde_json::Value, Problem> {
     let mut problems = Vec::new();
     let root = tree(text, &mut problems)?;
@@ -95,10 +94,10 @@ pub(crate) fn plain_data(text: &str) -> Result<serde_json::Value, Problem> {
     }
 }
 
-/// Reads a task template, YAML or JSON.
+/// Parses a task template, YAML or JSON.
 ///
 /// # Errors
-/// Every mistake of form, with its line; [`crate::check_template`] finds those of meaning.
+/// All problems of form, with their lines; [`crate::check_template`] finds those of meaning.
 pub fn parse_template(text: &str) -> Result<TaskTemplate, Vec<Problem>> {
     let (template, mut problems) = read(text, template::template);
     sort(&mut problems);
@@ -108,7 +107,7 @@ pub fn parse_template(text: &str) -> Result<TaskTemplate, Vec<Problem>> {
     }
 }
 
-/// Parses and decodes; problems without a place get theirs.
+/// Parses and decodes; problems without a position get one.
 fn read<T>(
     text: &str,
     decode: impl FnOnce(&mut Decoder, &Node<'_>) -> Option<T>,
@@ -132,7 +131,8 @@ fn tree<'t>(text: &'t str, problems: &mut Vec<Problem>) -> Result<Node<'t>, Prob
     if !text.trim_start().starts_with('{') {
         return yaml::parse(text, problems);
     }
-    // What begins like JSON is mostly JSON; else it is YAML's flow style, which also begins with a brace.
+    // Text that begins like JSON is mostly JSON; otherwise it is YAML's flow style, which also begins with a
+    // brace.
     let before = problems.len();
     json::parse(text, problems).or_else(|as_json| {
         problems.truncate(before);
@@ -140,7 +140,7 @@ fn tree<'t>(text: &'t str, problems: &mut Vec<Problem>) -> Result<Node<'t>, Prob
     })
 }
 
-/// Whether the first key is in double quotes, as JSON demands.
+/// Whether the first key is in double quotes, as JSON requires.
 fn looks_like_json(text: &str) -> bool {
     text.trim_start().trim_start_matches('{').trim_start().starts_with('"')
 }
@@ -152,7 +152,7 @@ fn place(root: &Node<'_>, problems: &mut [Problem]) {
     }
 }
 
-/// In the order of the text.
+/// Sorts by position in the text.
 fn sort(problems: &mut [Problem]) {
     problems.sort_by_key(|problem| (problem.line, problem.column));
 }

@@ -1,42 +1,40 @@
-//! A document as a tree that remembers where each value stood. Both parsers make it, one decoder reads it.
+//! A document as a tree with the position of each value. Both parsers create it, and one decoder reads it.
 
 use std::borrow::Cow;
 
 use cubeloom_domain::JsonMap;
 use serde_json::{Number, Value};
 
-/// How deep a document may be nested.
+/// Maximum nesting depth of a document.
 pub const MAX_DEPTH: usize = 64;
-/// How large a document may be, in bytes.
+/// Maximum size of a document, in bytes.
 pub const MAX_BYTES: usize = 64 << 20;
 
-/// A place in a text, counted from 1; a column counts characters, in JSON bytes.
+/// A position in a text, counted from 1. A column counts characters, in JSON bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
     pub line: u32,
     pub column: u32,
 }
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub struct Node<'t> {
     pub mark: Mark,
     pub kind: Kind<'t>,
 }
 
-/// A value.
 #[derive(Clone, Debug)]
 pub enum Kind<'t> {
     Null,
     Bool(bool),
-    /// A number, as it was written.
+    /// A number as written.
     Number(Cow<'t, str>),
     String(Cow<'t, str>),
     List(Vec<Node<'t>>),
     Map(Vec<Entry<'t>>),
 }
 
-/// One key of a mapping and its value.
 #[derive(Clone, Debug)]
 pub struct Entry<'t> {
     pub key: Cow<'t, str>,
@@ -45,7 +43,7 @@ pub struct Entry<'t> {
 }
 
 impl<'t> Node<'t> {
-    /// What it is, for messages: `a list`.
+    /// The kind of value, for messages: `a list`.
     pub fn describe(&self) -> &'static str {
         match self.kind {
             Kind::Null => "nothing",
@@ -57,7 +55,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The text of a scalar as it was written; `None` for nothing, lists and mappings.
+    /// The text of a scalar as written; `None` for null, lists and mappings.
     pub fn scalar(&self) -> Option<&str> {
         match &self.kind {
             Kind::Bool(true) => Some("true"),
@@ -67,7 +65,6 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// As a JSON value.
     pub fn to_json(&self) -> Value {
         match &self.kind {
             Kind::Null => Value::Null,
@@ -79,7 +76,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// A JSON value as a tree without places.
+    /// A JSON value as a tree without positions.
     pub fn from_json(value: &'t Value) -> Self {
         let kind = match value {
             Value::Null => Kind::Null,
@@ -100,8 +97,8 @@ impl<'t> Node<'t> {
         Self { mark: Mark::default(), kind }
     }
 
-    /// The place of what a JSON pointer names, or of the nearest thing above it that exists. A pointer to a key
-    /// gives the place of the key.
+    /// The position of the target of a JSON pointer, or of the nearest existing parent. A pointer to a key
+    /// gives the position of the key.
     pub fn locate(&self, pointer: &str) -> Mark {
         let (mut node, mut mark) = (self, self.mark);
         for segment in pointer.split('/').skip(1) {
@@ -121,7 +118,7 @@ impl<'t> Node<'t> {
         mark
     }
 
-    /// How many values there are in it, itself included.
+    /// The number of values in it, itself included.
     pub fn count(&self) -> usize {
         1 + match &self.kind {
             Kind::List(items) => items.iter().map(Node::count).sum(),
@@ -131,7 +128,7 @@ impl<'t> Node<'t> {
     }
 }
 
-/// A mapping as a JSON object; of a key that stands there twice, the first counts.
+/// A mapping as a JSON object; of duplicate keys the first counts.
 pub fn to_object(entries: &[Entry<'_>]) -> JsonMap {
     let mut map = JsonMap::with_capacity(entries.len());
     for entry in entries {
@@ -142,8 +139,8 @@ pub fn to_object(entries: &[Entry<'_>]) -> JsonMap {
     map
 }
 
-/// A number as YAML 1.2 and JSON write it: decimal, `0x`, `0o`, or with a fraction; finite. A whole number of more than 64
-/// bits is none: as a float it would be another.
+/// A number as in YAML 1.2 and JSON: decimal, `0x`, `0o`, or with a fraction; finite. An integer of more than
+/// 64 bits is not a number, because a float would change its value.
 pub fn number(text: &str) -> Option<Number> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     if let Some(hex) = digits.strip_prefix("0x") {
@@ -162,7 +159,7 @@ pub fn number(text: &str) -> Option<Number> {
     if is_whole { None } else { digits.parse::<f64>().ok().and_then(Number::from_f64) }
 }
 
-/// Whether a plain YAML scalar is a number by the core schema.
+/// Whether a plain YAML scalar is a number in the core schema.
 pub fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if let Some(rest) = digits.strip_prefix("0x") {

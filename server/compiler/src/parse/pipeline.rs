@@ -15,10 +15,10 @@ use super::node::{Kind, Node};
 use super::placement::placement;
 use super::task::{sizing, task};
 
-/// The form of a length of time, for messages.
+/// The form of a duration, for messages.
 const SPAN: &str = "a length of time such as 90s, 5m or 1h30m";
 
-/// Reads a whole document; what could not be read is empty.
+/// Decodes a whole document; invalid parts are empty.
 pub fn pipeline(d: &mut Decoder, node: &Node<'_>) -> Option<Pipeline> {
     let map = d.map(node, "a pipeline", keys::PIPELINE)?;
     d.required(map, "apiVersion", |d, node| version(d, node, "cubeloom/v1"));
@@ -44,7 +44,7 @@ pub fn pipeline(d: &mut Decoder, node: &Node<'_>) -> Option<Pipeline> {
     })
 }
 
-/// `apiVersion` and `kind` have one value each.
+/// `apiVersion` and `kind` have one valid value each.
 pub fn version(d: &mut Decoder, node: &Node<'_>, expected: &str) -> Option<()> {
     let text = d.word(node)?;
     if text != expected {
@@ -83,7 +83,7 @@ fn parameter(d: &mut Decoder, node: &Node<'_>) -> Option<Parameter> {
     })
 }
 
-/// Labels: short keys; texts, numbers and truth values.
+/// Labels: short keys; texts, numbers and booleans.
 fn labels(d: &mut Decoder, node: &Node<'_>) -> Option<BTreeMap<String, String>> {
     let form = "a label's key: use letters, digits, `-`, `_`, `.` and `/`, at most 253";
     d.named(node, is_label_key, form, Decoder::word)
@@ -94,13 +94,12 @@ fn is_label_key(key: &str) -> bool {
         && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
 }
 
-/// Variables: names as a shell knows them.
+/// Variables: names that are valid in a shell.
 pub fn env(d: &mut Decoder, node: &Node<'_>) -> Option<BTreeMap<String, String>> {
     let form = "a variable's name: use letters, digits and `_`, no digit first";
     d.named(node, is_variable, form, Decoder::word)
 }
 
-/// Whether a text can name an environment variable.
 pub fn is_variable(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())

@@ -7,7 +7,6 @@ use super::decode::Decoder;
 use super::keys;
 use super::node::Node;
 
-/// Reads where workers go.
 pub fn placement(d: &mut Decoder, node: &Node<'_>) -> Option<Placement> {
     let map = d.map_without(node, "a placement", keys::PLACEMENT, keys::NOT_OF_TASKS)?;
     let spreads = [("preferred", Spread::Preferred), ("required", Spread::Required), ("none", Spread::None)];

@@ -1,4 +1,4 @@
-//! The decoder of resources; also reads what expressions of a template yield.
+//! The decoder of resources; also decodes results of a template's expressions.
 
 use cubeloom_domain::resources::{GpuRequest, MOST_PROCESSES_PER_GPU, ResourceRequest};
 use cubeloom_domain::{Bytes, Code, Cpu};
@@ -10,7 +10,7 @@ use super::node::Node;
 const CPU: &str = "an amount of CPU such as 2, 0.5 or 500m";
 const BYTES: &str = "an amount of memory such as 512Mi, 2Gi or 1G";
 
-/// Reads what one worker asks for.
+/// Decodes the resource request of one worker.
 pub fn resources(d: &mut Decoder, node: &Node<'_>) -> Option<ResourceRequest> {
     let map = d.map(node, "resources", keys::RESOURCES)?;
     let request = ResourceRequest {
@@ -28,7 +28,7 @@ pub fn resources(d: &mut Decoder, node: &Node<'_>) -> Option<ResourceRequest> {
     Some(request)
 }
 
-/// An amount of CPU, more than none.
+/// A positive amount of CPU.
 pub fn cpu(d: &mut Decoder, node: &Node<'_>) -> Option<Cpu> {
     let amount: Cpu = d.amount(node, CPU)?;
     if amount.0 == 0 {
@@ -38,7 +38,7 @@ pub fn cpu(d: &mut Decoder, node: &Node<'_>) -> Option<Cpu> {
     Some(amount)
 }
 
-/// An amount of memory that a process can begin in.
+/// An amount of memory that is enough to start a process.
 pub fn memory(d: &mut Decoder, node: &Node<'_>) -> Option<Bytes> {
     let amount = bytes(d, node)?;
     if amount.0 < 1 << 20 {
@@ -54,7 +54,8 @@ pub fn memory(d: &mut Decoder, node: &Node<'_>) -> Option<Bytes> {
     Some(amount)
 }
 
-/// The same number with the next unit in which it is an amount that a program can have: `512` as `512Mi`, `0.5Mi` as `0.5Gi`.
+/// The same number with the next unit that makes it a plausible amount of memory: `512` as `512Mi`, `0.5Mi`
+/// as `0.5Gi`.
 fn with_larger_unit(text: &str) -> Option<String> {
     let digits = text.trim().trim_end_matches(char::is_alphabetic).trim_end();
     let units = ["Ki", "Mi", "Gi"];

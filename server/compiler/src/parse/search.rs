@@ -9,7 +9,6 @@ use super::decode::Decoder;
 use super::keys;
 use super::node::{Kind, Node};
 
-/// Reads a task's search.
 pub fn search(d: &mut Decoder, node: &Node<'_>) -> Option<Search> {
     let map = d.map(node, "a search", keys::SEARCH)?;
     let methods = [("grid", Method::Grid), ("random", Method::Random), ("tpe", Method::Tpe)];

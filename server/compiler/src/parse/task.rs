@@ -17,7 +17,6 @@ use super::resources::resources;
 use super::search::search;
 use crate::path::Path;
 
-/// Reads one task.
 pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
     let map = d.map_without(node, "a task", keys::TASK, keys::NOT_OF_TASKS)?;
     Some(Task {
@@ -54,7 +53,7 @@ pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
     })
 }
 
-/// The numbers of the arguments that JSON writes in another way than the document, by JSON pointer.
+/// The numbers of the arguments that JSON writes differently from the document, by JSON pointer.
 fn written(arguments: &Node<'_>) -> Option<Box<Written>> {
     fn note(node: &Node<'_>, path: &mut Path, found: &mut Written) {
         match &node.kind {
@@ -103,7 +102,7 @@ fn variable(d: &mut Decoder, node: &Node<'_>) -> Option<String> {
     Some(name)
 }
 
-/// A plain file name: no folders.
+/// A plain file name, without folders.
 fn file_name(d: &mut Decoder, node: &Node<'_>) -> Option<String> {
     let name = d.filled(node)?;
     if name.contains(['/', '\0']) || name == "." || name == ".." {
@@ -235,9 +234,9 @@ fn elastic(d: &mut Decoder, node: &Node<'_>) -> Option<ElasticRange> {
     Some(range)
 }
 
-/// Whether amounts are chosen from real use.
+/// The right-sizing mode.
 pub fn sizing(d: &mut Decoder, node: &Node<'_>) -> Option<SizingMode> {
-    // YAML 1.2 reads `off` as text, and so do we.
+    // YAML 1.2 reads `off` as text, and so does this parser.
     d.one_of(node, &[("off", SizingMode::Off), ("advise", SizingMode::Advise), ("auto", SizingMode::Auto)])
 }
 

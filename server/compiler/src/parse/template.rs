@@ -12,7 +12,7 @@ use super::keys;
 use super::node::{Kind, Node};
 use super::pipeline::{env, version};
 
-/// Reads a whole template; what could not be read is empty.
+/// Decodes a whole template; invalid parts are empty.
 pub fn template(d: &mut Decoder, node: &Node<'_>) -> Option<TaskTemplate> {
     let map = d.map(node, "a task template", keys::TEMPLATE)?;
     d.required(map, "apiVersion", |d, node| version(d, node, "cubeloom/v1"));

@@ -1,4 +1,4 @@
-//! Single values: texts, numbers, amounts, names.
+//! Scalar values: texts, numbers, amounts, names.
 
 use std::str::FromStr;
 
@@ -11,7 +11,6 @@ use super::node::{Kind, Node, number, to_object};
 use crate::nearest::hint;
 
 impl Decoder {
-    /// Any text.
     pub fn text(&mut self, node: &Node<'_>) -> Option<String> {
         match &node.kind {
             Kind::String(text) => Some(text.to_string()),
@@ -23,7 +22,7 @@ impl Decoder {
         }
     }
 
-    /// A text that is not empty.
+    /// A non-empty text.
     pub fn filled(&mut self, node: &Node<'_>) -> Option<String> {
         let text = self.text(node)?;
         if text.trim().is_empty() {
@@ -32,7 +31,7 @@ impl Decoder {
         Some(text)
     }
 
-    /// Text, or a number or truth value taken as it was written: variables and words of a command.
+    /// Text, or a number or boolean as written: variables and words of a command.
     pub fn word(&mut self, node: &Node<'_>) -> Option<String> {
         if let (None, false) = (node.scalar(), matches!(node.kind, Kind::Null)) {
             self.wrong_type(node, "text");
@@ -41,7 +40,6 @@ impl Decoder {
         Some(node.scalar().unwrap_or_default().to_owned())
     }
 
-    /// True or false.
     pub fn boolean(&mut self, node: &Node<'_>) -> Option<bool> {
         if let Kind::Bool(value) = node.kind {
             return Some(value);
@@ -50,7 +48,6 @@ impl Decoder {
         None
     }
 
-    /// A number of any kind.
     pub fn float(&mut self, node: &Node<'_>) -> Option<f64> {
         let value = match &node.kind {
             Kind::Number(text) => number(text).and_then(|number| number.as_f64()),
@@ -62,7 +59,7 @@ impl Decoder {
         value
     }
 
-    /// A whole number between two bounds, both included.
+    /// An integer between two bounds, both inclusive.
     pub fn integer<T: TryFrom<i64>>(&mut self, node: &Node<'_>, min: i64, max: i64) -> Option<T> {
         let value = match &node.kind {
             Kind::Number(text) => number(text).and_then(|number| number.as_i64()),
@@ -102,7 +99,7 @@ impl Decoder {
             .ok()
     }
 
-    /// One word of a few.
+    /// One of a few words.
     pub fn one_of<T: Copy>(&mut self, node: &Node<'_>, words: &[(&'static str, T)]) -> Option<T> {
         let known = || words.iter().map(|(word, _)| *word);
         let Kind::String(text) = &node.kind else {
@@ -118,7 +115,7 @@ impl Decoder {
         None
     }
 
-    /// A DNS-1123 label. A bad one is kept, so that what refers to it is not called unknown too.
+    /// A DNS-1123 label. An invalid one is kept, so that references to it are not reported as unknown too.
     pub fn name(&mut self, node: &Node<'_>) -> Option<String> {
         let text = self.word(node)?;
         if !is_label(&text) {
@@ -132,12 +129,10 @@ impl Decoder {
         Some(text)
     }
 
-    /// Any value.
     pub fn json(&mut self, node: &Node<'_>) -> Option<Value> {
         Some(node.to_json())
     }
 
-    /// Any mapping.
     pub fn object(&mut self, node: &Node<'_>) -> Option<JsonMap> {
         if let Kind::Map(entries) = &node.kind {
             return Some(to_object(entries));
@@ -147,10 +142,10 @@ impl Decoder {
     }
 }
 
-/// The largest count that is taken.
+/// Maximum value of a count.
 const MANY: i64 = u32::MAX as i64;
 
-/// ` (for instance `my-task`)` when the text can be made a label.
+/// ` (for instance `my-task`)` if the text can be turned into a label.
 fn suggestion(text: &str) -> String {
     let mapped: String = text
         .chars()

@@ -1,4 +1,4 @@
-//! YAML to a tree: bounded in size, depth and in what aliases may expand to.
+//! Parses YAML into a tree, with limits on size, depth and the expansion of aliases.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -9,13 +9,13 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use super::node::{Entry, Kind, MAX_DEPTH, Mark, Node, is_number};
 use crate::path::Path;
 
-/// How many values all aliases of a document may stand for together.
+/// Maximum number of values that all aliases of a document may expand to.
 const MAX_ALIASED: usize = 1_000_000;
 
-/// Reads one YAML document. Problems that leave a usable tree (the same key twice) are pushed.
+/// Parses one YAML document. Problems that leave a usable tree (duplicate keys) are pushed.
 ///
 /// # Errors
-/// The first thing that leaves no tree: a syntax error, too deep, too many aliases.
+/// The first problem without a usable tree: a syntax error, too deep nesting, too many aliases.
 pub fn parse<'t>(text: &'t str, problems: &mut Vec<Problem>) -> Result<Node<'t>, Problem> {
     let mut builder =
         Builder { open: Vec::new(), anchors: HashMap::new(), aliased: 0, path: Path::default(), problems };
@@ -59,7 +59,7 @@ fn to_mark(line: usize, column: usize) -> Mark {
     Mark { line: number(line.max(1)), column: number(column + 1) }
 }
 
-/// A list or mapping whose end has not come yet.
+/// A list or mapping that is still open.
 struct Open<'t> {
     mark: Mark,
     anchor: usize,
@@ -72,7 +72,7 @@ enum Container<'t> {
         entries: Vec<Entry<'t>>,
         key: Option<(Cow<'t, str>, Mark)>,
         seen: HashSet<Cow<'t, str>>,
-        /// What `<<` names: added at the end, for what is written in the mapping wins wherever it stands.
+        /// The values of `<<`: added at the end, because keys written in the mapping win in any position.
         merged: Vec<Node<'t>>,
     },
 }
@@ -86,7 +86,7 @@ struct Builder<'t, 'p> {
 }
 
 impl<'t> Builder<'t, '_> {
-    /// Takes one event; gives the root when it is complete.
+    /// Handles one event; returns the root when it is complete.
     fn event(&mut self, event: Event<'t>, mark: Mark) -> Result<Option<Node<'t>>, Problem> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -189,7 +189,7 @@ impl<'t> Builder<'t, '_> {
         self.finish(Node { mark, kind }, anchor)
     }
 
-    /// Puts a complete value where it belongs.
+    /// Adds a complete value to its parent.
     fn finish(&mut self, node: Node<'t>, anchor: usize) -> Result<Option<Node<'t>>, Problem> {
         if anchor != 0 {
             self.name(anchor, &node)?;
@@ -209,7 +209,7 @@ impl<'t> Builder<'t, '_> {
         Ok(None)
     }
 
-    /// Keeps what has an anchor, for its aliases.
+    /// Stores an anchored value for its aliases.
     fn name(&mut self, anchor: usize, node: &Node<'t>) -> Result<(), Problem> {
         self.spend(node)?;
         self.anchors.insert(anchor, node.clone());
@@ -232,7 +232,7 @@ impl<'t> Builder<'t, '_> {
         Ok(node)
     }
 
-    /// Counts a copy that an anchor or an alias makes.
+    /// Counts a copy made by an anchor or an alias.
     fn spend(&mut self, node: &Node<'t>) -> Result<(), Problem> {
         self.aliased += node.count();
         if self.aliased > MAX_ALIASED {
@@ -255,7 +255,7 @@ fn bad_key(mark: Mark) -> Problem {
     at(mark, Code::Syntax, "a key must be text, not a list or a mapping")
 }
 
-/// `<<: *defaults`: the keys of a mapping, or of several, that are not written here.
+/// `<<: *defaults`: the keys of one or several mappings that are not set here.
 fn merge<'t>(entries: &mut Vec<Entry<'t>>, node: Node<'t>) -> Result<(), Problem> {
     let mark = node.mark;
     let sources = match node.kind {
@@ -276,7 +276,7 @@ fn unknown_tag(tag: &Tag) -> String {
     format!("the tag `{tag}` is not known here; leave it out")
 }
 
-/// A scalar by YAML's core schema: only plain ones may be something else than text.
+/// A scalar in YAML's core schema: only plain ones may be anything but text.
 fn scalar<'t>(text: Cow<'t, str>, style: ScalarStyle, tag: Option<&Tag>) -> Result<Kind<'t>, String> {
     if let Some(tag) = tag {
         if !tag.is_yaml_core_schema() {

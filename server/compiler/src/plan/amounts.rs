@@ -1,4 +1,4 @@
-//! What each worker of a role gets: layers of amounts over each other.
+//! The resources of each worker of a role: layers that override each other.
 
 use cubeloom_domain::pipeline::Task;
 use cubeloom_domain::plan::LateMap;
@@ -13,13 +13,13 @@ use super::prepared::{Prepared, Role};
 use super::resolve::Sight;
 use crate::parse::{Decoder, Node, resources};
 
-/// A worker's amounts when nobody says any.
+/// A worker's resources if none are set.
 const DEFAULT_CPU: Cpu = Cpu(1000);
 const DEFAULT_MEMORY: Bytes = Bytes(1 << 30);
 
 impl Planner<'_> {
-    /// Platform < template's role < task < task's role < amounts that the template fixes. Beside them, which of them sizing
-    /// leaves alone.
+    /// Platform < template's role < task < task's role < resources that the template fixes. Also returns the
+    /// resources that right-sizing does not change.
     pub fn resources(
         &mut self,
         prefix: &str,
@@ -48,7 +48,7 @@ impl Planner<'_> {
         (resources, kept)
     }
 
-    /// The template's amounts where they follow from arguments.
+    /// The template's resources that depend on arguments.
     fn evaluated(
         &mut self,
         prefix: &str,
@@ -69,7 +69,7 @@ impl Planner<'_> {
             .ok()
     }
 
-    /// `TASK_RESOURCE_...` in the template's env fix an amount, whatever the task says.
+    /// `TASK_RESOURCE_...` in the template's env fixes a resource, whatever the task says.
     pub fn fixed_amounts(&mut self, prefix: &str, prepared: &Prepared<'_>, env: &LateMap) -> ResourceRequest {
         let mut request = serde_json::Map::new();
         let names = [
@@ -104,8 +104,8 @@ impl Planner<'_> {
     }
 }
 
-/// Which amounts sizing leaves alone, by the strongest of those who say so: what the template fixes, `NO_RESOURCE_CHECK` in
-/// its env whatever its value, the task's pin, cores of its own.
+/// The resources that right-sizing does not change, by the strongest reason: fixed by the template,
+/// `NO_RESOURCE_CHECK` in its env (with any value), the task's pin, dedicated CPUs.
 fn kept(prepared: &Prepared<'_>, fixed: &ResourceRequest, is_pinned: bool, is_exclusive: bool) -> Kept {
     let unchecked = prepared.template.env.contains_key("NO_RESOURCE_CHECK").then_some(Keeper::Unchecked);
     let others = unchecked.or(is_pinned.then_some(Keeper::Pinned));
@@ -115,7 +115,7 @@ fn kept(prepared: &Prepared<'_>, fixed: &ResourceRequest, is_pinned: bool, is_ex
     }
 }
 
-/// What of a worker's amounts cannot be together.
+/// Contradictions between a worker's resources.
 fn contradictions(resources: &Resources) -> impl Iterator<Item = String> {
     let Resources { cpu, cpu_limit, cpu_exclusive, .. } = resources;
     let parts = (*cpu_exclusive && !cpu.0.is_multiple_of(1000))
@@ -130,13 +130,13 @@ fn contradictions(resources: &Resources) -> impl Iterator<Item = String> {
     [parts, below, beyond].into_iter().flatten()
 }
 
-/// Puts one layer of amounts over what was there.
+/// Applies one layer of resources over the previous ones.
 fn lay(resources: &mut Resources, layer: &ResourceRequest) {
     resources.cpu = layer.cpu.unwrap_or(resources.cpu);
     resources.cpu_limit = layer.cpu_limit.or(resources.cpu_limit);
     resources.memory = layer.memory.unwrap_or(resources.memory);
     if let Some(gpu) = &layer.gpu {
-        // No cards is the same as no request.
+        // Zero GPUs equal no request.
         resources.gpu = Some(gpu.clone()).filter(|gpu: &GpuRequest| gpu.count != Some(0));
     }
     resources.processes_per_gpu = layer.processes_per_gpu.or(resources.processes_per_gpu);
@@ -145,10 +145,10 @@ fn lay(resources: &mut Resources, layer: &ResourceRequest) {
     resources.cpu_exclusive = layer.cpu_exclusive.unwrap_or(resources.cpu_exclusive);
 }
 
-/// Reads amounts that an expression or a template gave.
+/// Decodes resources from an expression or a template.
 ///
 /// # Errors
-/// The first mistake; its path is relative to the amounts.
+/// The first problem; its path is relative to the resources.
 pub fn decode_resources(value: &Value) -> Result<ResourceRequest, Problem> {
     let mut decoder = Decoder::default();
     let request = resources::resources(&mut decoder, &Node::from_json(value));

@@ -12,20 +12,20 @@ use crate::arguments::{check, defaults, in_words};
 use crate::expression::Scope;
 use crate::path::Path;
 
-/// What is known of a task's arguments.
+/// The arguments of a task at planning.
 pub struct Arguments<'t> {
-    /// Those that have a value.
+    /// Arguments with a value.
     pub known: JsonMap,
-    /// Those that will have one when the task is ready.
+    /// Arguments that get a value when the task is ready.
     pub late: Vec<&'t str>,
-    /// Those that would have one if the run had been started.
+    /// Arguments that would have a value in a started run.
     pub unknown: Vec<&'t str>,
-    /// Whether one of them is wrong: what follows from them is then not looked at.
+    /// Whether one of them is invalid: everything that depends on them is then skipped.
     pub wrong: bool,
 }
 
 impl Arguments<'_> {
-    /// Those that have a value, as words of a command are made of them: data in them is marked.
+    /// The known arguments, for the words of a command: data in them is marked.
     pub fn for_words(&self, schema: &Value, task: &Task, sight: &Sight<'_>) -> JsonMap {
         let sight = Sight { scope: Scope { is_for_words: true, ..sight.scope }, ..*sight };
         let marked = |(name, value): (&String, &Value)| {
@@ -37,7 +37,7 @@ impl Arguments<'_> {
                 }
                 _ => None,
             });
-            // What the planner has put in its place, as the version of a model, has no data in it.
+            // A value that the planner has substituted, such as a model's version, contains no data.
             let same = marked.filter(|marked| {
                 let mut plain = marked.clone();
                 verbatim::unmark(&mut plain);
@@ -48,7 +48,6 @@ impl Arguments<'_> {
         self.known.iter().map(marked).collect()
     }
 
-    /// The plan's form.
     pub fn planned(self, known: JsonMap, schema: &Value, task: &Task) -> LateMap {
         let mut planned = LateMap::with_capacity(known.len() + self.late.len() + self.unknown.len());
         for (name, value) in known {
@@ -64,7 +63,7 @@ impl Arguments<'_> {
     }
 }
 
-/// Whether a text in it has what could be a variable.
+/// Whether a text in it contains a possible variable.
 fn may_refer(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains("$("),
@@ -75,7 +74,6 @@ fn may_refer(value: &Value) -> bool {
 }
 
 impl Planner<'_> {
-    /// Evaluates and checks the arguments of a task.
     pub fn arguments<'t>(
         &mut self,
         prefix: &str,
@@ -119,7 +117,8 @@ impl Planner<'_> {
         arguments
     }
 
-    /// Evaluates a text of a template; what is late or unknown is a mistake where `needed_now` says what it decides.
+    /// Evaluates a text of a template. A late or unknown value is a problem if `needed_now` says what it
+    /// decides.
     pub fn template_value(
         &mut self,
         prefix: &str,

@@ -1,4 +1,4 @@
-//! Whether nodes have the GPUs that workers ask for: whole ones of a type, shares, or slices by profile.
+//! Whether nodes have the GPUs that workers request: whole ones of a type, shares, or slices by profile.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use cubeloom_domain::executor::{GpuFacts, NodeFacts};
 use cubeloom_domain::plan::PlannedRole;
 use cubeloom_domain::resources::{GpuRequest, Resources};
 
-/// Whether a node has cards of the right type, enough of them, or one with enough memory.
+/// Whether a node has enough GPUs of the right type, or one with enough memory.
 pub fn has_cards(resources: &Resources, node: &NodeFacts) -> bool {
     let Some(gpu) = &resources.gpu else { return true };
     let wanted = gpu.count.unwrap_or(1);
@@ -17,15 +17,15 @@ pub fn has_cards(resources: &Resources, node: &NodeFacts) -> bool {
     slices.is_some_and(|slices| *slices >= wanted) || shares >= wanted || whole >= wanted as usize
 }
 
-/// Whether a card is of the type that is asked for, and large enough. Of a node without feature discovery nobody knows how
-/// large its cards are: its scheduler decides.
+/// Whether a GPU is of the requested type, and large enough. Without feature discovery the size of a node's
+/// GPUs is unknown: its scheduler decides.
 fn is_of(gpu: &GpuRequest, card: &GpuFacts) -> bool {
     let unknown = card.memory == Bytes(0);
     gpu.kind.as_ref().is_none_or(|kind| card.name.to_lowercase().contains(&kind.to_lowercase()))
         && gpu.memory.is_none_or(|memory| unknown || card.memory >= memory)
 }
 
-/// Why no node has the cards.
+/// The reason why no node has the GPUs.
 pub fn lack(gpu: &GpuRequest, nodes: &[&NodeFacts]) -> String {
     let profile = gpu.mig_profile().filter(|profile| nodes.iter().any(|node| node.mig.contains_key(profile)));
     let most = nodes.iter().map(|node| match &profile {
@@ -39,8 +39,8 @@ pub fn lack(gpu: &GpuRequest, nodes: &[&NodeFacts]) -> String {
     }
 }
 
-/// The first profile of which all workers need more slices than the nodes have: what they need, and what there is.
-/// `count` says how many workers of a role start together.
+/// The first profile with fewer slices on the nodes than all workers need: the required and the existing
+/// number. `count` returns how many workers of a role start together.
 pub fn short_of_slices(
     roles: &[PlannedRole],
     count: impl Fn(&PlannedRole) -> u32,
@@ -54,7 +54,7 @@ pub fn short_of_slices(
     }
     needed.into_iter().find_map(|(profile, needed)| {
         let slices = nodes.iter().filter_map(|node| node.mig.get(&profile));
-        // Where none has a number, cards are cut alike and handed out as whole ones.
+        // If no node reports a number, GPUs are partitioned uniformly and allocated as whole ones.
         let has = slices.copied().reduce(u32::saturating_add)?;
         let slices = |count: u32| format!("{count} slices `{profile}` of GPUs");
         (needed > has).then(|| (slices(needed), slices(has)))

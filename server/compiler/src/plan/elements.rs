@@ -1,4 +1,4 @@
-//! The elements of a `for_each`, as far as they are known at planning.
+//! The items of a `for_each`, as far as they are known at planning.
 
 use cubeloom_domain::pipeline::{ForEach, Task};
 use cubeloom_domain::plan::{ForEachItems, PlannedForEach, RunPlan};
@@ -12,12 +12,12 @@ use crate::expression::bare;
 use crate::job::wrong_argument;
 use crate::search::first_of_them;
 
-/// Elements whose arguments are checked at planning: the others mostly look like the first, and a document is checked at
-/// every key that is pressed.
+/// Items whose arguments are checked at planning: the others mostly resemble the first, and a document is
+/// checked at every keystroke.
 const LOOKED_AT: usize = 10;
 
 impl Planner<'_> {
-    /// What makes a task more than one instance.
+    /// The loop or search that gives a task several instances.
     pub fn expansion(&mut self, prefix: &str, task: &Task, sight: &Sight<'_>) -> Option<PlannedForEach> {
         match (&task.for_each, &task.search) {
             (Some(for_each), _) => Some(self.elements(prefix, for_each, sight)),
@@ -26,7 +26,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Works out the elements, or keeps the expression that yields them.
+    /// Evaluates the items, or keeps the expression that yields them.
     fn elements(&mut self, prefix: &str, for_each: &ForEach, sight: &Sight<'_>) -> PlannedForEach {
         let items = if let Some(list) = &for_each.list {
             ForEachItems::Known(self.list(&format!("{prefix}/for_each/list"), list, sight))
@@ -43,7 +43,7 @@ impl Planner<'_> {
         PlannedForEach { items, parallelism: for_each.parallelism }
     }
 
-    /// Whether the first elements of each task fit its arguments, where they are known and nothing else is read.
+    /// Checks the arguments of each task with its first items, if they are known and nothing else is read.
     pub fn check_elements(&mut self, plan: &RunPlan) {
         for (at, task) in (0u32..).zip(&plan.tasks) {
             let prefix = format!("/tasks/{at}");
@@ -78,7 +78,7 @@ impl Planner<'_> {
         Vec::new()
     }
 
-    /// An expression that reads no task is evaluated now.
+    /// Evaluates an expression that reads no task now.
     fn from(&mut self, prefix: &str, from: &str, sight: &Sight<'_>) -> ForEachItems {
         let Ok(expression) = bare(from) else { return ForEachItems::Known(Vec::new()) };
         if !expression.reads.is_empty() {
@@ -90,10 +90,10 @@ impl Planner<'_> {
     }
 }
 
-/// A value as elements.
+/// A value as items.
 ///
 /// # Errors
-/// A sentence, when it is no list or too long a one.
+/// A message, if it is not a list, or too long.
 pub fn elements(value: Value) -> Result<Vec<Value>, String> {
     match value {
         Value::Array(items) if items.len() > MAX_ELEMENTS => {
@@ -108,7 +108,7 @@ pub fn elements(value: Value) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Every combination, as objects; the last key changes fastest.
+/// All combinations, as objects; the last key changes fastest.
 fn combinations(axes: &[(&str, Vec<Value>)]) -> Vec<Value> {
     let mut items = vec![serde_json::Map::new()];
     for (key, values) in axes {
@@ -119,7 +119,7 @@ fn combinations(axes: &[(&str, Vec<Value>)]) -> Vec<Value> {
                 item
             })
         });
-        // The document's own check has refused more; an expression may still have yielded long lists.
+        // The document's own check has refused more; an expression may still yield long lists.
         items = longer.take(MAX_ELEMENTS).collect();
     }
     items.into_iter().map(Value::Object).collect()

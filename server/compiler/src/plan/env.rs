@@ -47,7 +47,7 @@ impl Planner<'_> {
     }
 }
 
-/// A variable's value, or its source when it is late; `None` when it is nothing: it is not set then.
+/// A variable's value, or its source if it is late; `None` if it is null and so not set.
 fn variable(text: &str, sight: &Sight<'_>) -> Result<Option<Late>, Mistake> {
     let source = Value::String(text.to_owned());
     Ok(match sight.resolve(&source)? {
@@ -58,7 +58,7 @@ fn variable(text: &str, sight: &Sight<'_>) -> Result<Option<Late>, Mistake> {
     })
 }
 
-/// The texts of an env whose values are known: where amounts can be fixed.
+/// A text of an env whose value is known: a resource can be fixed there.
 pub fn known_text<'e>(env: &'e LateMap, name: &str) -> Option<&'e str> {
     match env.get(name)? {
         Late::Value(value) => value.as_str(),

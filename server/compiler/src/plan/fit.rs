@@ -1,4 +1,5 @@
-//! What the cluster must have: enough on one node for each worker, enough for the gang, places, secrets, software.
+//! Requirements on the cluster: room on one node for each worker, room for the gang, volumes, secrets,
+//! software.
 
 use std::collections::BTreeSet;
 
@@ -20,12 +21,11 @@ use crate::nearest::{hint, listing};
 use crate::validate;
 
 impl<'a> Planner<'a> {
-    /// Facts without a cluster's name are no facts: nothing is refused for them.
+    /// Facts without a cluster's name count as absent: they cause no refusal.
     fn has_facts(&self) -> bool {
         !self.facts.cluster.is_empty()
     }
 
-    /// The cluster and the node group that the pipeline names.
     pub fn cluster(&mut self) {
         if let Some(name) =
             self.pipeline.cluster.as_ref().filter(|name| self.has_facts() && **name != self.facts.cluster)
@@ -39,7 +39,6 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// A node group must be one of the cluster's.
     pub fn check_node_group(&mut self, group: &str, path: String) {
         let groups = &self.facts.node_groups;
         if !self.has_facts() || groups.iter().any(|known| known == group) {
@@ -55,7 +54,7 @@ impl<'a> Planner<'a> {
         self.problem(Code::UnknownPlace, path, message);
     }
 
-    /// Secrets must be there before the run starts.
+    /// Secrets must exist before the run starts.
     pub fn check_secrets(&mut self, prefix: &str, task: &Task) {
         if !self.has_facts() {
             return;
@@ -70,7 +69,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The limits that a task's jobs hold, each once. One that does not exist holds nothing back: the person should know.
+    /// The concurrency limits of a task's jobs, without duplicates. A limit that does not exist limits
+    /// nothing, so the user gets a warning.
     pub fn limits(&mut self, prefix: &str, task: &Task, doer: Doer) -> Vec<String> {
         if doer != Doer::Workers {
             return Vec::new();
@@ -88,7 +88,7 @@ impl<'a> Planner<'a> {
         names.into_iter().cloned().collect()
     }
 
-    /// The volumes of a task, with where they are: a run keeps the places that it was planned with.
+    /// The volumes of a task, with their locations: a run keeps the locations from its planning.
     pub fn volumes(&mut self, prefix: &str, task: &Task) -> Vec<VolumeMount> {
         let mut mounts: Vec<VolumeMount> = task.volumes.iter().map(validate::volume_mount).collect();
         if !self.has_facts() {
@@ -115,7 +115,7 @@ impl<'a> Planner<'a> {
         mounts
     }
 
-    /// Debian packages that the template needs where there are no containers.
+    /// Debian packages that the template needs without containers.
     pub fn check_software(&mut self, prefix: &str, prepared: &Prepared<'_>) {
         let Some(installed) = &self.facts.installed_apt else { return };
         let needed = prepared.template.local.iter().flat_map(|local| &local.apt);
@@ -131,7 +131,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Whether each worker fits on a node that it may go to, and the gang on all of them.
+    /// Whether each worker fits on a node of the target, and the gang on all of them.
     pub fn check_fit(&mut self, prefix: &str, task: &Task, roles: &Roles, elastic_role: Option<&str>) {
         if self.facts.nodes.is_empty() {
             return;
@@ -178,8 +178,8 @@ impl<'a> Planner<'a> {
         self.problem(Code::NeverFits, format!("{prefix}/resources"), message);
     }
 
-    /// The node group with the most of what there is too little of, and its nodes in words; `None` where that is `own`, or all
-    /// nodes that were looked at are of it.
+    /// The node group with the most of a scarce resource, and its nodes in words. `None` if it is `own`, or
+    /// if all checked nodes are in it.
     fn largest_group(
         &self,
         scarce: Scarce,
@@ -197,8 +197,8 @@ impl<'a> Planner<'a> {
         (!tells_nothing && !is_all).then(|| (group, scarce.written(&most)))
     }
 
-    /// The nodes that a task may go to, and the node group that they are of. Of a group without nodes nothing is known:
-    /// one that grows on demand may be empty now.
+    /// The candidate nodes of a task, and their node group. A group without nodes is unknown: one that scales
+    /// on demand may be empty now.
     fn nodes_for<'t>(&self, task: &'t Task) -> (Vec<&'a NodeFacts>, Option<&'t String>)
     where
         'a: 't,
@@ -216,7 +216,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Whether a cluster of this kind can show a volume to a worker as a folder.
+/// Whether a cluster of this kind can mount a volume as a folder for a worker.
 fn can_be_given(place: &VolumePlace, kind: &str) -> bool {
     match place {
         VolumePlace::Workspace { .. } | VolumePlace::Folder { .. } => true,
@@ -225,7 +225,7 @@ fn can_be_given(place: &VolumePlace, kind: &str) -> bool {
     }
 }
 
-/// How many workers of a role there must be room for at once: all, of an elastic role the fewest.
+/// How many workers of a role need room at once: all, or the minimum of an elastic role.
 fn least(roles: &Roles, elastic_role: Option<&str>, role: &PlannedRole) -> u32 {
     match roles.elastic {
         Some(range) if elastic_role == Some(&role.name) => range.min,
@@ -233,7 +233,7 @@ fn least(roles: &Roles, elastic_role: Option<&str>, role: &PlannedRole) -> u32 {
     }
 }
 
-/// Why a worker fits on no node; `None` when it fits on one.
+/// The reason why a worker fits on no node; `None` if it fits on one.
 fn misfit(resources: &Resources, nodes: &[&NodeFacts]) -> Option<String> {
     let one = Amount::of(resources, 1);
     if nodes.iter().any(|node| one.fits(node.amount()) && has_cards(resources, node)) {
@@ -257,7 +257,7 @@ fn misfit(resources: &Resources, nodes: &[&NodeFacts]) -> Option<String> {
     Some("no single node has all that it needs".into())
 }
 
-/// The sentence that says that a gang never fits.
+/// The message for a gang that never fits.
 fn together(n: u32, group: Option<&String>, needed: &str, has: &str) -> String {
     match group {
         Some(group) => format!(
@@ -271,7 +271,6 @@ fn together(n: u32, group: Option<&String>, needed: &str, has: &str) -> String {
     }
 }
 
-/// Workers that start together.
 struct Gang<'g> {
     roles: &'g [PlannedRole],
     /// How many workers of a role start together.
@@ -279,21 +278,21 @@ struct Gang<'g> {
 }
 
 impl Gang<'_> {
-    /// How much each worker asks for.
+    /// The request of each worker.
     fn shape(&self, scarce: Scarce) -> Shape {
         let one =
             |role: &PlannedRole| (scarce.amount(Amount::of(&role.resources, 1)), (self.count)(role).into());
         Shape::new(self.roles.iter().map(one))
     }
 
-    /// Of what these nodes have too little in all.
+    /// The first resource that these nodes lack in total.
     fn short_of(&self, nodes: &[&NodeFacts]) -> Option<Scarce> {
         let is_short = |scarce: &Scarce| self.shape(*scarce).sum() > scarce.of(nodes).sum();
         [Scarce::Gpus, Scarce::Cpu, Scarce::Memory].into_iter().find(is_short)
     }
 }
 
-/// What a gang may be short of; what there is least of is told first.
+/// A resource that a gang may lack, in reporting order: scarce ones first.
 #[derive(Clone, Copy)]
 enum Scarce {
     Gpus,
@@ -310,7 +309,7 @@ impl Scarce {
         }
     }
 
-    /// How much each node has.
+    /// The amount on each node.
     fn of(self, nodes: &[&NodeFacts]) -> Shape {
         Shape::new(nodes.iter().map(|node| (self.amount(node.amount()), 1)))
     }
@@ -328,7 +327,7 @@ fn round(cpu: Cpu) -> String {
     format!("{}", cpu.0 as f64 / 1000.0)
 }
 
-/// Memory in the largest unit that keeps one digit.
+/// Memory in the largest unit of at least 1, with one decimal.
 fn readable(memory: Bytes) -> String {
     let units = [("Gi", 30), ("Mi", 20), ("Ki", 10)];
     match units.iter().find(|(_, shift)| memory.0 >= 1 << shift) {

@@ -1,5 +1,6 @@
-//! What a document asks for that has no effect on a cluster of one machine's processes. It is said, since a key that
-//! silently does nothing is worse than one that is refused; it is not refused, since the same document runs elsewhere.
+//! Requests of a document that have no effect on a single machine's processes. They cause a warning, because
+//! a refusal would be better than a key that silently has no effect. They cause no refusal, because the same
+//! document runs elsewhere.
 
 use cubeloom_domain::pipeline::{Placement, SpreadBy, Task};
 use cubeloom_domain::resources::ResourceRequest;
@@ -8,7 +9,7 @@ use cubeloom_domain::{Code, Problem};
 use super::Planner;
 
 impl Planner<'_> {
-    /// Warns of each key of a task that this machine does not act on.
+    /// Warns of each key of a task that has no effect on this machine.
     pub fn check_local_effects(&mut self, prefix: &str, task: &Task) {
         if self.facts.kind != "local" {
             return;
@@ -31,7 +32,7 @@ impl Planner<'_> {
     }
 }
 
-/// Keys of a request that processes of one machine do not have.
+/// Keys of a request without effect on a single machine.
 fn idle_resources(request: &ResourceRequest) -> Vec<&'static str> {
     let keys = [
         ("rdma", request.rdma.is_some_and(|devices| devices > 0)),

@@ -1,5 +1,5 @@
-//! Planning: a document, templates, parameters and a cluster's facts become a plan that leaves nothing open that can be
-//! known before the run starts.
+//! Planning: a document, templates, parameters and a cluster's facts become a plan. It decides everything
+//! that can be known before the run starts.
 
 mod amounts;
 mod arguments;
@@ -38,32 +38,29 @@ pub(crate) use elements::elements;
 pub(crate) use prepared::holds_expression;
 pub use prepared::newest as newest_template;
 
-/// What a plan is made from, beside the document.
+/// The inputs of a plan besides the document.
 #[derive(Clone, Debug)]
 pub struct PlanInputs<'a> {
-    /// What the run is.
     pub context: RunContext,
-    /// The parameters that it is started with.
+    /// The parameters of the run.
     pub parameters: JsonMap,
-    /// The installed templates.
     pub templates: &'a TemplateSet,
-    /// What the cluster has; nothing is refused for facts that are empty.
+    /// The cluster's facts; empty facts cause no refusal.
     pub facts: &'a Facts,
 }
 
-/// A plan, and what its owner should look at.
+/// A plan and its warnings.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// The plan.
     pub plan: RunPlan,
-    /// Warnings about what is valid but probably unintended.
+    /// Warnings about valid but probably unintended settings.
     pub warnings: Vec<Problem>,
 }
 
 /// Plans a run.
 ///
 /// # Errors
-/// Every mistake, with its place in the text.
+/// All problems, with their positions in the text.
 pub fn plan(document: &Document, inputs: &PlanInputs<'_>) -> Result<Planned, Vec<Problem>> {
     let mut problems = document.warnings.clone();
     let mut planner = Planner::new(&document.pipeline, inputs);
@@ -86,7 +83,7 @@ pub fn plan(document: &Document, inputs: &PlanInputs<'_>) -> Result<Planned, Vec
     Ok(Planned { plan, warnings: problems })
 }
 
-/// Everything that can be said about a document before a run gives its parameters values, warnings included.
+/// All problems of a document that are known before a run sets its parameters, warnings included.
 pub fn validate(document: &Document, templates: &TemplateSet, facts: &Facts) -> Vec<Problem> {
     let mut problems = document.warnings.clone();
     problems.extend(without_parameters(&document.pipeline, templates, facts));
@@ -95,8 +92,8 @@ pub fn validate(document: &Document, templates: &TemplateSet, facts: &Facts) -> 
     problems
 }
 
-/// Reads a document and says everything about it at once, also of one that [`crate::parse_pipeline`] refuses. The
-/// document comes only without errors.
+/// Parses a document and reports all its problems together, also for a document that
+/// [`crate::parse_pipeline`] refuses. Returns the document only without errors.
 pub fn check_pipeline(
     text: &str,
     templates: &TemplateSet,
@@ -105,8 +102,8 @@ pub fn check_pipeline(
     check_placed(text, templates, facts, |_| {})
 }
 
-/// The same of a document that goes somewhere which it need not name itself: `place` says where. The document comes as it
-/// was written.
+/// The same for a document whose target it need not name itself: `place` sets the target. Returns the
+/// document as written.
 pub fn check_placed(
     text: &str,
     templates: &TemplateSet,
@@ -126,7 +123,8 @@ pub fn check_placed(
     (usable.then_some(document), problems)
 }
 
-/// Whether an expression that cannot be evaluated (a parameter's default, too) was told to be wrong when it was read.
+/// Whether an expression that cannot be evaluated (also a parameter's default) was already reported by the
+/// parser.
 fn is_told(problem: &Problem, known: &[String]) -> bool {
     matches!(problem.code, Code::InvalidExpression | Code::UndefinedName | Code::InvalidParameter)
         && known.iter().any(|path| path.starts_with(&problem.path))
@@ -150,19 +148,18 @@ fn without_parameters(pipeline: &Pipeline, templates: &TemplateSet, facts: &Fact
     planner.problems
 }
 
-/// Planning under way.
+/// Planning in progress.
 struct Planner<'a> {
     pipeline: &'a Pipeline,
     facts: &'a Facts,
     context: Rc<RunContext>,
-    /// The parameters' values.
     values: JsonMap,
-    /// Parameters that have none.
+    /// Parameters without a value.
     unknown: BTreeSet<String>,
     templates: Templates<'a>,
     edges: Edges<'a>,
     problems: Vec<Problem>,
-    /// What its expressions may cost together.
+    /// The shared budget of its expressions.
     _budget: OneDocument,
 }
 
@@ -187,7 +184,7 @@ impl<'a> Planner<'a> {
         self.problems.push(Problem::error(code, path, message));
     }
 
-    /// The values given, and defaults for the others.
+    /// The given values, and defaults for the others.
     fn parameters(&mut self, given: &JsonMap) {
         self.values = validate::accept(&self.pipeline.parameters, given, &mut self.problems);
         for (name, parameter) in &self.pipeline.parameters {
@@ -206,7 +203,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// A default that is an expression over the run.
+    /// Evaluates a default that is an expression over the run.
     fn default_of(&mut self, name: &str, text: &str) {
         let scope = Scope { run: Some(&self.context), ..Scope::default() };
         let result = render(text, &scope)
@@ -224,7 +221,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Plans every task. The plan is usable when no errors were found.
+    /// Plans every task. The plan is usable if there are no errors.
     fn run(&mut self) -> RunPlan {
         let pipeline = self.pipeline;
         self.cluster();

@@ -1,4 +1,4 @@
-//! Arguments that name a model of the registry (`format: model`).
+//! Arguments that refer to a model of the registry (`format: model`).
 
 use cubeloom_domain::model::{Usable, Wanted, Which};
 use cubeloom_domain::{Code, Problem};
@@ -11,8 +11,8 @@ use crate::nearest::{hint, listing};
 use crate::path::Path;
 
 impl Planner<'_> {
-    /// Puts the place of the version that is meant, below the workspace, where an argument names a model: a run keeps the
-    /// version that it was planned with. An argument that is known only later, or is a path, stays as it is.
+    /// Replaces the name of a model by the path of the selected version, below the workspace: a run keeps the
+    /// version from its planning. Late arguments and paths stay unchanged.
     pub fn models(&mut self, schema: &Value, arguments: &mut Arguments<'_>, path: &mut Path) {
         let Some(models) = self.facts.models.as_ref() else { return };
         for (name, property) in properties(schema) {

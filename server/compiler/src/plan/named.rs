@@ -1,4 +1,5 @@
-//! Arguments that name what the project has: a pipeline (`format: pipeline`), or people (a list of `format: person`).
+//! Arguments that refer to a pipeline of the project (`format: pipeline`), or to its users (a list of
+//! `format: person`).
 
 use std::collections::BTreeSet;
 
@@ -11,11 +12,11 @@ use crate::arguments::properties;
 use crate::nearest::hint;
 use crate::path::Path;
 
-/// What is said of a name that is not among those that there are.
+/// Builds the message about a missing name from the existing ones.
 type Says = fn(&str, &BTreeSet<String>) -> String;
 
 impl Planner<'_> {
-    /// Tells of what is named and not there. What is known only later is told then.
+    /// Reports missing names. Late values are checked when they are known.
     pub fn named(&mut self, schema: &Value, arguments: &mut Arguments<'_>, path: &mut Path) {
         let before = self.problems.len();
         let facts = self.facts;
@@ -61,7 +62,7 @@ fn pipeline_missing(wanted: &str, there: &BTreeSet<String>) -> String {
     format!("there is no pipeline `{wanted}` here{hint}")
 }
 
-/// Without a hint: who else there is, is not everybody's to know.
+/// Without a hint: the other users' names are not public.
 fn person_missing(wanted: &str, _: &BTreeSet<String>) -> String {
     format!("nobody called `{wanted}` sees this project")
 }

@@ -1,4 +1,4 @@
-//! Templates as planning uses them: found once, with everything worked out that does not depend on a task.
+//! Templates prepared for planning: resolved once, with everything computed that does not depend on a task.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -17,27 +17,23 @@ use crate::frameworks::{self, Framework};
 use crate::nearest::{hint, listing};
 use crate::template::version_of;
 
-/// A template, ready for tasks.
+/// A prepared template.
 pub struct Prepared<'a> {
     pub template: &'a TaskTemplate,
     pub framework: &'static Framework,
-    /// Its index in the plan.
     pub index: u32,
-    /// The roles in the framework's order.
     pub roles: Vec<Role<'a>>,
 }
 
-/// A role of a template.
 pub struct Role<'a> {
     pub template: &'a RoleTemplate,
-    /// Its amounts, where they are the same for every task.
+    /// Its resources, if they are the same for every task.
     pub fixed: Option<ResourceRequest>,
 }
 
-/// The templates that a plan uses.
 pub struct Templates<'a> {
     installed: &'a TemplateSet,
-    /// Hosts at which the project has an account to pull images with.
+    /// Registry hosts for which the project has credentials.
     registries: &'a [String],
     known: HashMap<String, Result<Rc<Prepared<'a>>, (Code, String)>>,
     planned: Vec<PlannedTemplate>,
@@ -48,17 +44,17 @@ impl<'a> Templates<'a> {
         Self { installed, registries, known: HashMap::new(), planned: Vec::new() }
     }
 
-    /// The templates that were used, in the order of their indexes.
+    /// The used templates, in the order of their indexes.
     pub fn take_planned(&mut self) -> Vec<PlannedTemplate> {
         std::mem::take(&mut self.planned)
     }
 
-    /// An image as a plan has it.
+    /// An image in the plan's form.
     pub fn image(&self, name: String) -> PlannedImage {
         PlannedImage { registry: account(&name, self.registries), name }
     }
 
-    /// Keeps a template's schema in the plan: a task of it has arguments that are checked later.
+    /// Keeps a template's schema in the plan, for a task with arguments that are checked later.
     pub fn keep_schema(&mut self, prepared: &Prepared<'_>) {
         let planned = &mut self.planned[prepared.index as usize];
         if planned.parameters.is_null() {
@@ -66,10 +62,10 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// The template that a task names.
+    /// The template that a task refers to.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why it is missing.
     pub fn find(&mut self, reference: &str) -> Result<Rc<Prepared<'a>>, (Code, String)> {
         if let Some(known) = self.known.get(reference) {
             return known.clone();
@@ -122,13 +118,13 @@ impl<'a> Templates<'a> {
     }
 }
 
-/// The version of a template that tasks use that name none.
+/// The version of a template for tasks that name none.
 #[must_use]
 pub fn newest(versions: &BTreeMap<String, InstalledTemplate>) -> Option<&InstalledTemplate> {
     versions.iter().max_by_key(|(version, _)| version_of(version)).map(|(_, newest)| newest)
 }
 
-/// A role's amounts, unless an expression is among them.
+/// A role's resources, if they contain no expression.
 fn fixed_resources(
     template: &TaskTemplate,
     role: &RoleTemplate,
@@ -150,7 +146,7 @@ fn describe(template: &TaskTemplate, role: &RoleTemplate, problem: &Problem) -> 
     (problem.code, message)
 }
 
-/// Whether any text of a value holds an expression.
+/// Whether any text in a value contains an expression.
 pub fn holds_expression(value: &Value) -> bool {
     match value {
         Value::String(text) => has_expression(text),
@@ -160,7 +156,7 @@ pub fn holds_expression(value: &Value) -> bool {
     }
 }
 
-/// The host of an image's registry, where the project has an account there.
+/// The host of an image's registry, if the project has credentials for it.
 fn account(image: &str, registries: &[String]) -> Option<String> {
     let host = registry_of(image);
     registries.iter().any(|known| known == host).then(|| host.to_owned())

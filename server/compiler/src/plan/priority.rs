@@ -1,4 +1,4 @@
-//! The priority of a task: a number, or that of a priority class.
+//! The priority of a task: a number, or a priority class.
 
 use cubeloom_domain::Code;
 use cubeloom_domain::pipeline::Task;
@@ -8,7 +8,7 @@ use super::Planner;
 use crate::nearest::hint;
 
 impl Planner<'_> {
-    /// The priority of a task, no more than its project's tasks may have, and which jobs are preempted for it.
+    /// The priority of a task, which may not exceed its project's limit, and the jobs that it may preempt.
     pub fn priority(&mut self, prefix: &str, task: &Task) -> (i32, Preempts) {
         let placements = [task.placement.as_deref(), self.pipeline.placement.as_ref()];
         let group = placements.into_iter().flatten().find_map(|placement| placement.node_group.as_deref());
@@ -36,7 +36,7 @@ impl Planner<'_> {
         (priority, preempts)
     }
 
-    /// The priority of a class; where the classes are not known, that of a task without one.
+    /// The priority of a class; if the classes are unknown, the default.
     fn class(&self, name: &str) -> Result<(i32, Preempts), String> {
         let Some(classes) = &self.facts.priority_classes else { return Ok((0, Preempts::Never)) };
         match classes.iter().find(|class| class.name == name) {
@@ -48,7 +48,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Notes a problem of the whole pipeline, which each of its tasks would have.
+    /// Adds a problem of the whole pipeline once, although each of its tasks would have it.
     fn problem_once(&mut self, code: Code, path: String, message: String) {
         if !self.problems.iter().any(|problem| problem.path == path) {
             self.problem(code, path, message);

@@ -1,4 +1,4 @@
-//! A value of the document: known now, known when the task is ready, or not known without the run's parameters.
+//! A value of the document: known now, known when the task is ready, or unknown without the run's parameters.
 
 use std::collections::BTreeSet;
 
@@ -8,30 +8,26 @@ use super::prepared::holds_expression;
 use crate::expression::{Compiled, Mistake, Scope, expressions, render_value, strings};
 use crate::path::Path;
 
-/// What is known of a value.
+/// The state of a value at planning.
 #[derive(Debug)]
 pub enum Known {
-    /// It is this.
     Value(Value),
-    /// It reads outputs of other tasks, or the element of `for_each`.
+    /// It reads outputs of other tasks, or the item of `for_each`.
     Late,
-    /// It reads something that has no value because of a mistake, or because no run has been started.
+    /// It reads something without a value, because of a problem, or because no run has been started.
     Unknown,
 }
 
-/// What expressions see at planning, and which names have no value yet.
+/// The values that expressions see at planning, and the names without a value.
 #[derive(Clone, Copy)]
 pub struct Sight<'a> {
     pub scope: Scope<'a>,
-    /// Parameters without a value.
     pub unknown_params: &'a BTreeSet<String>,
-    /// Arguments that are late.
     pub late_args: &'a [&'a str],
-    /// Arguments without a value.
     pub unknown_args: &'a [&'a str],
 }
 
-/// The place of a problem with a value that a template makes of its arguments: the argument, where it is made of one.
+/// The path of a problem with a template's value: the argument's, if the value is made of exactly one.
 pub fn blamed(prefix: &str, value: &Value) -> String {
     let mut names = BTreeSet::new();
     strings(value, &mut Path::default(), &mut |text, _| {
@@ -46,10 +42,7 @@ pub fn blamed(prefix: &str, value: &Value) -> String {
 }
 
 impl Sight<'_> {
-    /// Evaluates what can be evaluated now.
-    ///
-    /// # Errors
-    /// The first expression that cannot be.
+    /// Evaluates everything that is known now.
     pub fn resolve(&self, value: &Value) -> Result<Known, Mistake> {
         if !holds_expression(value) {
             return Ok(Known::Value(value.clone()));
@@ -88,7 +81,7 @@ impl Sight<'_> {
             || self.names_any(expression, "args", |name| args.contains(&name), !args.is_empty())
     }
 
-    /// Whether an expression names one of these members, or takes all of them where there are any.
+    /// Whether an expression uses one of these members, or uses all of them and `any` exist.
     fn names_any(&self, expression: &Compiled, root: &str, is_one: impl Fn(&str) -> bool, any: bool) -> bool {
         any && (expression.members(root).any(is_one) || expression.names.iter().any(|name| name == root))
     }

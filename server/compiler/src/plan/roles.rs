@@ -1,4 +1,4 @@
-//! The roles of a task: how many workers, what each gets, how many must start together.
+//! The roles of a task: the number of workers, their resources, and how many must start together.
 
 use cubeloom_domain::pipeline::{ElasticRange, Task};
 use cubeloom_domain::plan::{LateMap, PlannedRole};
@@ -12,7 +12,7 @@ use super::prepared::{Prepared, Role};
 use super::resolve::{Sight, blamed};
 use crate::nearest::{hint, listing};
 
-/// The roles of a task, and what holds for all of them together.
+/// The roles of a task, and their common settings.
 pub struct Roles {
     pub planned: Vec<PlannedRole>,
     pub elastic: Option<ElasticRange>,
@@ -20,7 +20,7 @@ pub struct Roles {
 }
 
 impl Planner<'_> {
-    /// Works out the roles, and whether they can ever run.
+    /// Derives the roles, and checks whether they can ever run.
     pub fn roles(
         &mut self,
         prefix: &str,
@@ -44,7 +44,7 @@ impl Planner<'_> {
             let Some(workers) = workers else { continue };
             let (mut resources, kept) = self.resources(prefix, task, prepared, role, inside, &fixed);
             if !prepared.framework.divided.contains(&role.template.name.as_str()) {
-                // What holds for all roles does not divide those that are no part of the training.
+                // A setting for all roles does not apply to roles outside of the training.
                 resources.processes_per_gpu = None;
             }
             self.check_whole_cards(prefix, task, &role.template.name, &resources);
@@ -80,7 +80,8 @@ impl Planner<'_> {
         }
     }
 
-    /// The task's range, else the template's. With arguments for which the template has none, a task can have none either.
+    /// The task's range, else the template's. If the template has no range for the given arguments, a task
+    /// may not have one.
     fn elastic(
         &mut self,
         prefix: &str,
@@ -146,7 +147,7 @@ impl Planner<'_> {
         replicas.map(Workers::Ours)
     }
 
-    /// Whether the workers can be several processes each, as the task wants it.
+    /// Checks whether each worker can be several processes, as the task requests.
     fn check_division(
         &mut self,
         prefix: &str,
@@ -184,7 +185,7 @@ impl Planner<'_> {
         }
     }
 
-    /// How the workers are tested before their program begins: as the task says, else as its template does.
+    /// The preflight tests of the workers: the task's, else its template's.
     pub fn preflight(
         &mut self,
         prefix: &str,
@@ -206,7 +207,7 @@ impl Planner<'_> {
         policy.filter(|_| is_whole)
     }
 
-    /// Processes share whole cards, or slices of them, never a share that a scheduler hands out.
+    /// Processes share whole GPUs, or MIG slices, never a share that a scheduler allocates.
     fn check_whole_cards(&mut self, prefix: &str, task: &Task, role: &str, resources: &Resources) {
         let is_share = resources.gpu.as_ref().is_some_and(|gpu| gpu.count.is_none());
         if resources.processes_per_gpu.is_none() || !is_share {
@@ -222,7 +223,6 @@ impl Planner<'_> {
         self.problem(Code::Conflict, format!("{prefix}/{place}/processes_per_gpu"), message);
     }
 
-    /// The framework's own rules about roles.
     fn check_counts(&mut self, prefix: &str, prepared: &Prepared<'_>, roles: &Roles, inside: &Sight<'_>) {
         let unclear = !inside.unknown_args.is_empty() || !inside.unknown_params.is_empty();
         for rule in prepared.framework.roles {
@@ -270,18 +270,17 @@ impl Planner<'_> {
     }
 }
 
-/// Whose the workers of a role are.
+/// The owner of a role's workers.
 enum Workers {
-    /// So many of the job's own.
+    /// This many workers of the job.
     Ours(u32),
-    /// None of them: the job's program asks another cluster for them. The plan keeps what each should get.
+    /// The job's program requests them from another cluster. The plan keeps the resources of each.
     Elsewhere,
 }
 
-/// The most workers that a role may have: whatever is made for each of them fits into memory.
+/// Maximum number of workers of a role, so that everything created per worker fits into memory.
 const MOST_WORKERS: u32 = 100_000;
 
-/// A number of workers.
 fn count(value: &Value) -> Option<u32> {
     let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
     (0.0..=f64::from(MOST_WORKERS)).contains(&number).then_some(number as u32)

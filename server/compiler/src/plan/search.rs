@@ -1,4 +1,4 @@
-//! A search with everything resolved that does not depend on what its trials give.
+//! A search with everything resolved that does not depend on its trials' results.
 
 use cubeloom_domain::plan::{ForEachItems, PlannedForEach};
 use cubeloom_domain::search::{Axis, Goal, Method, PlannedSearch, Search};
@@ -10,13 +10,13 @@ use super::resolve::Sight;
 use crate::search::{MAX_TRIALS, combinations};
 use crate::validate;
 
-/// How many trials run at the same time where the next ones depend on them, unless said otherwise.
+/// Default max concurrency of trials if later ones depend on earlier results.
 const AT_ONCE: u32 = 4;
-/// How many trials may fail, unless said otherwise.
+/// Default maximum of failed trials.
 const MAX_FAILURES: u32 = 3;
 
 impl Planner<'_> {
-    /// Plans a search; `None` where what is tried, or what for, is missing or wrong: that was told already.
+    /// Plans a search; `None` if its axes or its objective are missing or invalid, which is already reported.
     pub fn trials(&mut self, prefix: &str, search: &Search, sight: &Sight<'_>) -> Option<PlannedForEach> {
         if !validate::can_be_tried(search) {
             return None;

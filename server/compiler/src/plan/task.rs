@@ -21,18 +21,18 @@ use crate::path::Path;
 use crate::validate;
 
 impl Planner<'_> {
-    /// Notes what is wrong with an expression.
+    /// Adds a problem with an expression.
     pub fn mistake(&mut self, mistake: Mistake, path: String) {
         self.problem(mistake.code, path, mistake.message);
     }
 
-    /// Plans one task; `None` when its template is not there.
+    /// Plans one task; `None` if its template does not exist.
     pub fn task(&mut self, at: u32, task: &Task) -> Option<PlannedTask> {
         let prefix = format!("/tasks/{at}");
         let prepared = match self.templates.find(&task.template) {
             Ok(prepared) => prepared,
             Err((code, message)) => {
-                // A task without a template has been told so already.
+                // A missing template name is already reported.
                 if !task.template.is_empty() {
                     self.problem(code, format!("{prefix}/template"), message);
                 }
@@ -58,7 +58,7 @@ impl Planner<'_> {
         sight: &Sight<'_>,
     ) -> PlannedTask {
         let arguments = self.arguments(prefix, task, prepared, sight);
-        // What follows from arguments that are wrong is not known: each mistake is told once.
+        // Invalid arguments are not evaluated further, so that each problem is reported once.
         let every: Vec<&str>;
         let unknown_args = if arguments.wrong {
             every = crate::arguments::properties(&prepared.template.parameters)
@@ -150,7 +150,7 @@ impl Planner<'_> {
         names.into_iter().map(TaskIx).collect()
     }
 
-    /// Texts that must be known now.
+    /// Texts that must be known at planning.
     fn words(&mut self, path: &str, words: &[String], sight: &Sight<'_>) -> Vec<String> {
         let mut rendered = Vec::with_capacity(words.len());
         for (at, word) in words.iter().enumerate() {
@@ -231,7 +231,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Whether what the template demands of its arguments together holds. What cannot be known yet is not looked at.
+    /// Checks the template's rules across its arguments. Skips rules that depend on unknown values.
     fn check_arguments(&mut self, prefix: &str, prepared: &Prepared<'_>, roles: &Roles, inside: &Sight<'_>) {
         let cards =
             roles.planned.iter().map(|role| role.resources.whole_gpus()).filter(|cards| *cards > 0).max();
@@ -262,12 +262,12 @@ impl Planner<'_> {
                     self.problem(mistake.code, format!("{prefix}/template"), message);
                 }
             }
-            // Those after it may build on it.
+            // Later rules may rely on it.
             return;
         }
     }
 
-    /// Renders the commands, where all arguments are known, so that what fails fails now.
+    /// Renders the commands if all arguments are known, so that failures appear now.
     fn check_command(&mut self, prefix: &str, prepared: &Prepared<'_>, inside: &Sight<'_>) {
         let known =
             inside.late_args.is_empty() && inside.unknown_args.is_empty() && inside.unknown_params.is_empty();
@@ -279,7 +279,7 @@ impl Planner<'_> {
             if let Err(mistake) = crate::job::argv(command, &inside.scope) {
                 let message =
                     format!("the task template `{}`, command: {}", prepared.template.name, mistake.message);
-                // Words that are wrong are an argument's; an expression that fails is the template's.
+                // Wrong words come from an argument; a failing expression is the template's.
                 let path = match mistake.code {
                     Code::InvalidArgument => blamed(prefix, &json!(command)),
                     _ => format!("{prefix}/template"),
@@ -289,7 +289,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The task's placement over the pipeline's, setting by setting.
+    /// The task's placement merged over the pipeline's, key by key.
     fn placement(&mut self, prefix: &str, task: &Task) -> Placement {
         let base = self.pipeline.placement.clone().unwrap_or_default();
         let own = task.placement.clone().unwrap_or_default();
@@ -310,7 +310,7 @@ impl Planner<'_> {
     }
 }
 
-/// A retry policy with nothing left open.
+/// A retry policy with all defaults filled in.
 fn retry(retry: &Retry) -> RetryPolicy {
     let backoff = retry.backoff.as_ref();
     let initial = backoff.map_or(Span(Duration::from_secs(1)), |backoff| backoff.initial);

@@ -1,4 +1,4 @@
-//! What has no effect on a task without workers: a person does it, or a run of another pipeline.
+//! Settings without effect on a task without workers, which a user or a run of another pipeline performs.
 
 use cubeloom_domain::pipeline::Task;
 use cubeloom_domain::{Code, Problem};
@@ -7,7 +7,8 @@ use super::Planner;
 use crate::frameworks::Doer;
 
 impl Planner<'_> {
-    /// Warns of what a task says about workers that it does not have, and refuses what makes no sense without them.
+    /// Warns of settings for workers that the task does not have, and refuses those that make no sense
+    /// without workers.
     pub fn check_without_workers(&mut self, prefix: &str, task: &Task, doer: Doer) {
         let is_run = doer == Doer::Run;
         let without_effect = [

@@ -1,4 +1,4 @@
-//! Jobs that are made when they are asked for, one at a time: a plan may have more of them than there is memory for.
+//! Jobs created on demand, one at a time: a plan may have more of them than fit into memory.
 
 use std::borrow::Cow;
 
@@ -12,22 +12,20 @@ use serde_json::Value;
 use super::{Jobs, TaskPreview, indices, items, job_of, task};
 use crate::Outputs;
 
-/// What is made of a job; `None` leaves it out.
+/// Lowers a job; `None` omits it.
 type Lower<'a, J> = dyn Fn(&Job) -> Option<J> + 'a;
 
-/// A plan's tasks on one kind of cluster.
 pub struct Tasks<'a, J> {
     plan: &'a RunPlan,
     lower: Box<Lower<'a, J>>,
 }
 
 impl<'a, J> Tasks<'a, J> {
-    /// The tasks of a plan, with what is made of each job.
+    /// The tasks of a plan; `lower` converts each job.
     pub fn new(plan: &'a RunPlan, lower: impl Fn(&Job) -> Option<J> + 'a) -> Self {
         Self { plan, lower: Box::new(lower) }
     }
 
-    /// Each task, in the plan's order.
     pub fn iter(&self) -> impl Iterator<Item = TaskPreview<JobsOf<'_, J>>> {
         indices(self.plan).map(|ix| {
             let jobs = |outputs: &Outputs| Lazy::new(self.plan, ix, outputs);
@@ -47,14 +45,13 @@ impl<J: Serialize> Serialize for Tasks<'_, J> {
     }
 }
 
-/// The jobs of one task.
 pub struct JobsOf<'a, J> {
     jobs: Lazy<'a>,
     lower: &'a Lower<'a, J>,
 }
 
 impl<J> JobsOf<'_, J> {
-    /// Each job, as its cluster takes it.
+    /// Each job in its cluster's format.
     pub fn iter(&self) -> impl Iterator<Item = J> {
         self.jobs.iter().filter_map(|job| (self.lower)(&job))
     }
@@ -66,11 +63,11 @@ impl<J: Serialize> Serialize for JobsOf<'_, J> {
     }
 }
 
-/// The jobs of one task, none of which fails to be made.
+/// The jobs of one task; all of them can be created.
 pub(super) struct Lazy<'a> {
     plan: &'a RunPlan,
     ix: TaskIx,
-    /// Most tasks have no other: theirs is made once only.
+    /// The job is created only once for most tasks, which have no other.
     first: Option<Job>,
     items: Vec<Value>,
     outputs: Outputs,
@@ -78,7 +75,7 @@ pub(super) struct Lazy<'a> {
 
 impl<'a> Lazy<'a> {
     /// # Errors
-    /// One of them depends on what earlier tasks will report.
+    /// A job depends on outputs of upstream tasks.
     pub(super) fn new(plan: &'a RunPlan, ix: TaskIx, outputs: &Outputs) -> Result<Self, Failure> {
         let items = items(plan, ix, outputs)?;
         let mut first = None;

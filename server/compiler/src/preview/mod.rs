@@ -1,7 +1,7 @@
-//! What a plan's tasks would submit, before any of them has run.
+//! The submissions of a plan's tasks, before any of them has run.
 //!
-//! What only submission knows is a placeholder (`<address of worker-0>`, `<run folder>`); so is what an earlier task
-//! will report: `<output rows of pull>`.
+//! Values known only at submission are placeholders (`<address of worker-0>`, `<run folder>`), and so are
+//! outputs of upstream tasks: `<output rows of pull>`.
 
 mod lazy;
 
@@ -24,14 +24,11 @@ use lazy::Lazy;
 
 pub use lazy::{JobsOf, Tasks};
 
-/// What one task would submit.
+/// The submission of one task.
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskPreview<L> {
-    /// Task.
     pub task: String,
-    /// Tasks that it depends on.
     pub needs: Vec<String>,
-    /// The jobs of its instances.
     pub jobs: Jobs<L>,
 }
 
@@ -39,9 +36,9 @@ pub struct TaskPreview<L> {
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Jobs<L> {
-    /// One for each instance, in their order, as the kind of cluster takes it.
+    /// One per instance, in order, in the format of the cluster.
     Known(L),
-    /// How many there will be, or what they are, depends on earlier tasks: a sentence that says so.
+    /// Their number or content depends on upstream tasks; a message that says so.
     Later(String),
 }
 
@@ -51,9 +48,9 @@ pub fn all(plan: &RunPlan) -> Tasks<'_, LocalJob> {
     Tasks::new(plan, |job| Some(lower::preview(job)))
 }
 
-/// One task of a plan, with the jobs of these instances, as far as there are such: each as plain data, as a submission to the
-/// cluster that says what it would bind them to. What it cannot give is told instead. A cluster that foresees nothing is this
-/// machine.
+/// One task of a plan, with the jobs of these instances, as far as they exist. Each is plain data, as
+/// submitted to the cluster with the bindings that `foresee` returns, or the refusal. Without bindings the
+/// cluster is this machine.
 #[must_use]
 pub fn bound(
     plan: &RunPlan,
@@ -70,7 +67,7 @@ pub fn bound(
     task(plan, ix, |outputs| Ok(jobs_with(plan, ix, instances.clone(), outputs)?.iter().map(lower).collect()))
 }
 
-/// The tasks that need nothing first, and whose first job its cluster would not take now: each with why.
+/// The tasks without dependencies whose first job its cluster would refuse now, with the reasons.
 #[must_use]
 pub fn unbound(
     plan: &RunPlan,
@@ -85,10 +82,10 @@ pub fn unbound(
         .collect()
 }
 
-/// Every task of a plan that was made for this Kubernetes cluster.
+/// Every task of a plan for this Kubernetes cluster.
 ///
 /// # Errors
-/// What the cluster cannot give, with its place in the document.
+/// All requests that the cluster cannot satisfy, with their positions in the document.
 pub fn on_kubernetes<'a>(
     plan: &'a RunPlan,
     facts: &'a KubernetesFacts,
@@ -96,15 +93,16 @@ pub fn on_kubernetes<'a>(
     on_cluster(plan, |job| lower::kubernetes::lower(job, facts))
 }
 
-/// Every task of a plan that was made for this Slurm cluster.
+/// Every task of a plan for this Slurm cluster.
 ///
 /// # Errors
-/// What the cluster cannot give, with its place in the document.
+/// All requests that the cluster cannot satisfy, with their positions in the document.
 pub fn on_slurm<'a>(plan: &'a RunPlan, facts: &'a SlurmFacts) -> Result<Tasks<'a, SlurmJob>, Vec<Problem>> {
     on_cluster(plan, |job| lower::slurm::lower(job, facts))
 }
 
-/// Each job is tried here, so that what is made of it later is never refused: lowering twice takes less than keeping all.
+/// Lowers each job once here, so that lowering never fails later: lowering twice costs less than keeping all
+/// results.
 fn on_cluster<'a, J>(
     plan: &'a RunPlan,
     lower: impl Fn(&Job) -> Result<J, Vec<Refusal>> + 'a,
@@ -119,7 +117,8 @@ fn on_cluster<'a, J>(
     if problems.is_empty() { Ok(Tasks::new(plan, move |job| lower(job).ok())) } else { Err(problems) }
 }
 
-/// What a cluster cannot give to a plan's tasks, as far as it is known before they are ready.
+/// The requests of a plan's tasks that a cluster cannot satisfy, as far as they are known before the tasks
+/// are ready.
 pub(crate) fn refused(plan: &RunPlan, facts: &Facts) -> Vec<Problem> {
     if let Some(facts) = &facts.kubernetes {
         return refused_by(plan, |job| lower::kubernetes::lower(job, facts).err());
@@ -143,7 +142,7 @@ fn indices(plan: &RunPlan) -> impl Iterator<Item = TaskIx> {
     (0u32..).map(TaskIx).take(plan.tasks.len())
 }
 
-/// One task, with what is made of it where its jobs are known.
+/// One task, with its lowered jobs if they are known.
 fn task<L>(plan: &RunPlan, ix: TaskIx, jobs: impl Fn(&Outputs) -> Result<L, Failure>) -> TaskPreview<L> {
     let planned = plan.task(ix);
     let jobs = match with_placeholders(plan, ix, jobs) {
@@ -158,10 +157,10 @@ fn task<L>(plan: &RunPlan, ix: TaskIx, jobs: impl Fn(&Outputs) -> Result<L, Fail
     TaskPreview { task: planned.name.clone(), needs, jobs }
 }
 
-/// The job of a task's first instance; none where it has no elements, or no workers.
+/// The job of a task's first instance; `None` without items or workers.
 ///
 /// # Errors
-/// It depends on what earlier tasks will report.
+/// It depends on outputs of upstream tasks.
 pub(crate) fn first_job(plan: &RunPlan, ix: TaskIx) -> Result<Option<Job>, Failure> {
     let first = with_placeholders(plan, ix, |outputs| jobs_with(plan, ix, 0..1, outputs))?;
     Ok(first.into_iter().next())
@@ -176,7 +175,7 @@ fn with_placeholders<L>(
     ix: TaskIx,
     with: impl Fn(&Outputs) -> Result<L, Failure>,
 ) -> Result<L, Failure> {
-    // An argument may want a list where a placeholder is a text.
+    // An argument may need a list where the placeholder is a text.
     let first = with(&placeholders(plan, ix, |text| json!(text)));
     first.or_else(|failure| with(&placeholders(plan, ix, |text| json!([text]))).map_err(|_| failure))
 }
@@ -192,7 +191,7 @@ fn jobs_with(
     (0u32..).zip(&items).take(instances.end).skip(instances.start).map(job).collect()
 }
 
-/// The elements that have a job each.
+/// The items that have a job each.
 fn items(plan: &RunPlan, ix: TaskIx, outputs: &Outputs) -> Result<Vec<Value>, Failure> {
     if plan.task(ix).asks || plan.task(ix).calls { Ok(Vec::new()) } else { expand(plan, ix, outputs) }
 }
@@ -202,7 +201,7 @@ fn job_of(plan: &RunPlan, ix: TaskIx, at: u32, item: &Value, outputs: &Outputs) 
     job(plan, ix, at, item, 1, None, outputs)
 }
 
-/// Outputs of earlier tasks, by name, as far as this task's expressions name them.
+/// Outputs of upstream tasks, by name, as far as this task's expressions use them.
 fn placeholders(plan: &RunPlan, ix: TaskIx, form: impl Fn(String) -> Value) -> Outputs {
     let planned = plan.task(ix);
     let mut sources: Vec<String> = planned
@@ -224,8 +223,8 @@ fn placeholders(plan: &RunPlan, ix: TaskIx, form: impl Fn(String) -> Value) -> O
     planned.reads.iter().map(read).collect()
 }
 
-/// The names after `.outputs.` where the text names the task before it, as `tasks.a.outputs.x` and
-/// `tasks['a-b'].outputs.x` do.
+/// The names after `.outputs.` where the text refers to the task, as in `tasks.a.outputs.x` and
+/// `tasks['a-b'].outputs.x`.
 fn output_names(source: &str, task: &str) -> Vec<String> {
     let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     let mut names = Vec::new();

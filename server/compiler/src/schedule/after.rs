@@ -1,4 +1,4 @@
-//! The end of another pipeline's runs.
+//! Schedules triggered by the end of another pipeline's runs.
 
 use cubeloom_domain::pipeline::{CatchUp, Schedule};
 use cubeloom_domain::schedule::{Awaited, PipelineName};
@@ -6,11 +6,11 @@ use cubeloom_domain::{Problem, Timestamp};
 
 use super::bounds::{self, Bounds};
 
-/// What the schedule of a pipeline of `project` waits for, and up to when the ends of runs are of no interest to one that
-/// was set at this moment.
+/// The pipeline that the schedule of `project` waits for, and the moment before which the ends of runs are
+/// ignored for a schedule set at `set_at`.
 ///
 /// # Errors
-/// Every mistake, with its field.
+/// All problems, with their fields.
 pub fn awaited(
     schedule: &Schedule,
     project: &str,

@@ -1,4 +1,4 @@
-//! Files that arrive: which dates one is looked for, where, and what becomes of those that were found.
+//! Schedules triggered by files: the dates to check, the paths, and the runs for the files found.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use super::bounds::{self, Bounds};
 use super::missed::GRACE;
 use super::rhythm::instant;
 
-/// How often a file is looked for where nothing is said.
+/// Default interval between checks for a file.
 const USUAL: Duration = Duration::from_secs(60);
-/// The longest wait after looks that failed; a longer `every` stays what it is.
+/// Maximum wait after failed checks; a longer `every` is kept.
 const LONGEST: Duration = Duration::from_secs(600);
-/// The last dates that are looked for: older ones have been given up.
+/// Maximum number of dates to check: older ones have expired.
 const MOST: usize = 500;
 
-/// How long a partition is: what the last sign of its date counts.
+/// The length of a partition: the unit of the finest part of its date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Year,
@@ -29,7 +29,7 @@ enum Step {
     Hour,
 }
 
-/// Files of which there is one for each hour, day, month or year.
+/// Files with one instance per hour, day, month or year.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     path: String,
@@ -42,10 +42,10 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Reads the schedule of a pipeline that waits for files.
+    /// Parses a schedule that waits for files.
     ///
     /// # Errors
-    /// Every mistake, with its field.
+    /// All problems, with their fields.
     pub fn of(schedule: &Schedule) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
         bounds::demand_one(schedule, &mut problems);
@@ -62,16 +62,16 @@ impl Arrivals {
         }
     }
 
-    /// Where the file of a date is.
+    /// The path of the file of a date.
     #[must_use]
     pub fn path(&self, date: Timestamp) -> String {
         let Ok(at) = jiff::Timestamp::from_microsecond(date.0) else { return self.path.clone() };
         at.to_zoned(self.zone.clone()).strftime(&self.path).to_string()
     }
 
-    /// The dates that are looked for, the newest first: those that have begun since it was set, and the one before them,
-    /// whose file may still come. With a `start` in the past and `catch_up: all` they begin there. `handled` is the moment
-    /// up to which everything was dealt with when it was set, or resumed.
+    /// The dates to check, newest first: those that have begun since it was set, and the one before them,
+    /// whose file may still arrive. With a `start` in the past and `catch_up: all` they begin there.
+    /// `handled` is the moment up to which everything was handled when it was set or resumed.
     #[must_use]
     pub fn dates(&self, handled: Timestamp, now: Timestamp) -> Vec<Timestamp> {
         let now = self.end.map_or(now, |end| end.min(now));
@@ -92,8 +92,8 @@ impl Arrivals {
         dates.take_while(|date| *date >= first).take(MOST).collect()
     }
 
-    /// What becomes of the dates whose files were found: those that fire, and those that are left out with the reason as a
-    /// word. `look` is what came of the look before.
+    /// Decides about the dates whose files were found: those that start runs, and those skipped with a reason
+    /// code. `look` is the result of the previous check.
     #[must_use]
     pub fn arrived(
         &self,
@@ -118,7 +118,7 @@ impl Arrivals {
         (fire, found.into_iter().map(|date| (date, "missed")).collect())
     }
 
-    /// Up to when there is nothing to do for one that was set at this moment.
+    /// The moment up to which everything counts as handled for a schedule set at this moment.
     #[must_use]
     pub fn handled_when_set(&self, set_at: Timestamp) -> Timestamp {
         match (self.catch_up, self.start) {
@@ -127,23 +127,23 @@ impl Arrivals {
         }
     }
 
-    /// When it is looked again.
+    /// The time of the next check.
     #[must_use]
     pub fn next_look(&self, look: &Look, set_at: Timestamp) -> Timestamp {
         look.tried_at.map_or(set_at, |at| at.plus(self.wait(look.failures)))
     }
 
-    /// The wait after so many looks that failed.
+    /// The wait after a number of failed checks.
     fn wait(&self, failures: u32) -> Duration {
         self.every.saturating_mul(1 << failures.min(10)).min(LONGEST).max(self.every)
     }
 
-    /// Whether files of before it was set are made up for.
+    /// Whether files from before it was set are caught up.
     fn makes_up(&self, handled: Timestamp) -> bool {
         self.catch_up == CatchUp::All && self.start.is_some_and(|start| handled < start)
     }
 
-    /// When the period of a moment begins, by the clock of the zone.
+    /// The start of the period that contains a moment, in the zone's local time.
     fn begins(&self, moment: Timestamp) -> Option<DateTime> {
         let at = self.zone.to_datetime(jiff::Timestamp::from_microsecond(moment.0).ok()?);
         let day = at.date();
@@ -155,7 +155,7 @@ impl Arrivals {
         })
     }
 
-    /// When the period before begins.
+    /// The start of the previous period.
     fn back(&self, at: DateTime) -> Option<DateTime> {
         match self.step {
             Step::Hour => at.checked_sub(SignedDuration::from_hours(1)).ok(),
@@ -170,7 +170,7 @@ impl Arrivals {
     }
 }
 
-/// What the path says of the length of its partitions; its mistakes.
+/// The partition length that the path implies; adds its problems.
 fn step(file: &Arrival, problems: &mut Vec<Problem>) -> Option<Step> {
     let mut wrong = |field: &str, message: String| {
         problems.push(Problem::error(Code::InvalidSchedule, format!("/schedule/file/{field}"), message));
@@ -198,7 +198,8 @@ fn step(file: &Arrival, problems: &mut Vec<Problem>) -> Option<Step> {
     }
 }
 
-/// The finest part of the date in a path. Those above it must be there, too: two dates have two paths.
+/// The finest part of the date in a path. All coarser parts must be in it, too, so that two dates have two
+/// paths.
 fn finest(path: &str) -> Result<Step, String> {
     let mut found = Vec::new();
     let mut signs = path.chars();

@@ -1,4 +1,4 @@
-//! What every kind of schedule has: a time zone, a first and a last moment, and one thing that fires it.
+//! Settings of every kind of schedule: a time zone, a first and a last moment, and exactly one trigger.
 
 use cubeloom_domain::pipeline::Schedule;
 use cubeloom_domain::{Code, Problem, Timestamp};
@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::rhythm::instant;
 
-/// The time zone, which is none when it cannot be read, and the span of time in which it fires.
+/// The time zone, or none if it is invalid, and the time span of the schedule.
 pub(super) struct Bounds {
     pub(super) zone: Option<TimeZone>,
     pub(super) start: Option<Timestamp>,
@@ -15,7 +15,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Reads them; every mistake is told.
+    /// Parses them, and adds all problems.
     pub(super) fn read(schedule: &Schedule, problems: &mut Vec<Problem>) -> Self {
         let zone = zone(schedule.timezone.as_deref(), problems);
         let bound = |text: &Option<String>, which, problems: &mut Vec<Problem>| {
@@ -33,7 +33,7 @@ impl Bounds {
     }
 }
 
-/// A schedule is fired by one thing.
+/// A schedule needs exactly one trigger.
 pub(super) fn demand_one(schedule: &Schedule, problems: &mut Vec<Problem>) {
     let Schedule { cron, every, after, file, .. } = schedule;
     match [cron.is_some(), every.is_some(), after.is_some(), file.is_some()].iter().filter(|is| **is).count()
@@ -77,9 +77,9 @@ fn bound(zone: &TimeZone, text: &str, which: Bound, problems: &mut Vec<Problem>)
     found
 }
 
-/// The moment that a day or a moment of a zone means; a day is its first moment, or its last one.
+/// The moment of a date, or a date with a time, in a zone. A date is its first moment, or its last one.
 pub(super) fn moment(zone: &TimeZone, text: &str, end_of_day: bool) -> Option<Timestamp> {
-    // Dates are also read out of longer texts.
+    // The parser also accepts the date at the start of a longer text.
     if text.len() <= 10 {
         let day: Date = text.parse().ok()?;
         if !end_of_day {

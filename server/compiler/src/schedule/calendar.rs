@@ -1,4 +1,4 @@
-//! The moments of a schedule.
+//! The scheduled moments of a schedule.
 
 use cubeloom_domain::pipeline::{CatchUp, Schedule};
 use cubeloom_domain::{Code, Problem, Timestamp};
@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::bounds::{self, Bounds};
 use super::rhythm::{Rhythm, instant};
 
-/// A schedule that can be asked for its moments: its logical dates.
+/// A schedule that can compute its moments, which are its logical dates.
 #[derive(Clone, Debug)]
 pub struct Calendar {
     rhythm: Rhythm,
@@ -18,10 +18,10 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Reads a schedule.
+    /// Parses a schedule.
     ///
     /// # Errors
-    /// Every mistake, with its field.
+    /// All problems, with their fields.
     pub fn of(schedule: &Schedule) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
         let cron = cron(schedule, &mut problems);
@@ -37,7 +37,8 @@ impl Calendar {
         }
     }
 
-    /// What is wrong with a schedule of which no date exists. Whether its last one has passed, a clock would have to say.
+    /// The problem of a schedule without any date. Whether its last one has passed depends on the clock,
+    /// which is not available here.
     fn never_fires(&self, schedule: &Schedule) -> Option<Problem> {
         let first = self.start.map_or(Timestamp(0), |start| Timestamp(start.0.saturating_sub(1)));
         let (path, message) = match (self.rhythm.after(&self.zone, first), &schedule.cron) {
@@ -50,7 +51,7 @@ impl Calendar {
         Some(Problem::error(Code::InvalidSchedule, path, message))
     }
 
-    /// The first firing after a moment.
+    /// The first scheduled moment after a moment.
     #[must_use]
     pub fn after(&self, moment: Timestamp) -> Option<Timestamp> {
         let before_start = self.start.map(|start| Timestamp(start.0.saturating_sub(1)));
@@ -59,7 +60,7 @@ impl Calendar {
         self.end.is_none_or(|end| next <= end).then_some(next)
     }
 
-    /// The last firing that is not after a moment.
+    /// The last scheduled moment that is not after a moment.
     #[must_use]
     pub fn until(&self, moment: Timestamp) -> Option<Timestamp> {
         let to = self.end.map_or(moment, |end| end.min(moment));
@@ -67,7 +68,7 @@ impl Calendar {
         self.start.is_none_or(|start| last >= start).then_some(last)
     }
 
-    /// The firings from `first` to `last`, both included; the first `most` of them.
+    /// The scheduled moments from `first` to `last`, both inclusive; at most the first `most`.
     #[must_use]
     pub fn between(&self, first: Timestamp, last: Timestamp, most: usize) -> Vec<Timestamp> {
         let mut moment = Timestamp(first.0.saturating_sub(1));
@@ -78,13 +79,13 @@ impl Calendar {
         std::iter::from_fn(next).take(most).collect()
     }
 
-    /// Whether it fires at this very moment.
+    /// Whether this exact moment is a scheduled one.
     #[must_use]
     pub fn fires_at(&self, moment: Timestamp) -> bool {
         self.until(moment) == Some(moment)
     }
 
-    /// Up to when there is nothing to do for a schedule that was set at this moment.
+    /// The moment up to which everything counts as handled for a schedule set at this moment.
     #[must_use]
     pub fn handled_when_set(&self, catch_up: CatchUp, set_at: Timestamp) -> Timestamp {
         match (catch_up, self.start) {
@@ -93,14 +94,14 @@ impl Calendar {
         }
     }
 
-    /// The moment that a person means who writes a day, or a day and a time, in the schedule's time zone.
+    /// The moment of a date, or a date with a time, in the schedule's time zone.
     #[must_use]
     pub fn moment(&self, text: &str, end_of_day: bool) -> Option<Timestamp> {
         bounds::moment(&self.zone, text, end_of_day)
     }
 }
 
-/// The cron expression, if that is what it has; what it has must be one of two.
+/// The cron expression, if it has one; a schedule here has a cron expression or an interval.
 fn cron(schedule: &Schedule, problems: &mut Vec<Problem>) -> Option<Rhythm> {
     bounds::demand_one(schedule, problems);
     let text = schedule.cron.as_deref()?;
@@ -118,7 +119,7 @@ fn every(schedule: &Schedule, zone: &TimeZone, start: Option<Timestamp>) -> Opti
         Some(start) => start,
         None => instant(zone, Date::constant(1970, 1, 1).at(0, 0, 0, 0))?,
     };
-    // Reading refused a distance of nothing already.
+    // The parser has already refused a zero interval.
     let step = i64::try_from(schedule.every?.0.as_micros()).ok().filter(|step| *step > 0)?;
     Some(Rhythm::Every { step, from: from.0 })
 }

@@ -1,4 +1,4 @@
-//! Whether a firing that is due may start its run.
+//! Decides whether a due scheduled run may start.
 
 use std::time::Duration;
 
@@ -6,55 +6,52 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::pipeline::Schedule;
 use sha2::{Digest, Sha256};
 
-/// What became of the date before.
+/// The state of the previous date's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Past {
-    /// There is none, or it asks for nothing: nobody has to wait for it.
+    /// There is none, or it needs no run: it blocks nothing.
     Settled,
-    /// Its run goes on, or has still to start.
+    /// Its run is active, or has yet to start.
     Underway,
-    /// Its run failed or was cancelled.
     Failed,
 }
 
-/// What a decision is made from.
+/// The inputs of a decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
-    /// What became of the date before.
     pub past: Past,
-    /// How many runs of the pipeline go on.
+    /// Number of active runs of the pipeline.
     pub running: u64,
-    /// Of a back-fill: how many of its runs go on, and how many may.
+    /// For a back-fill: the number of its active runs, and their limit.
     pub backfill: Option<(u64, u64)>,
 }
 
-/// What becomes of the firing.
+/// The decision about a scheduled run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Its run starts.
     Start,
-    /// It is looked at again.
+    /// It is checked again later.
     Wait(Why),
-    /// It is left out.
+    /// It is skipped.
     Skip(Why),
 }
 
-/// Why a firing does not start.
+/// The reason why a scheduled run does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Its own moment of `jitter` has not come.
+    /// Its own moment within `jitter` has not come.
     NotYet,
-    /// The run of the date before goes on.
+    /// The run of the previous date is active.
     PastUnderway,
-    /// The run of the date before failed.
+    /// The run of the previous date failed.
     PastFailed,
-    /// Another run goes on.
+    /// Another run is active.
     Running,
-    /// As many runs of the back-fill go on as may.
+    /// The back-fill has reached its limit of active runs.
     Full,
 }
 
-/// Decides about a firing. Who fills in dates of the past wants each of them, whatever else runs.
+/// Decides about a scheduled run. A back-fill needs a run for each of its dates, whatever else runs.
 #[must_use]
 pub fn decide(schedule: &Schedule, now: Timestamp, starts_at: Timestamp, situation: Situation) -> Verdict {
     if situation.backfill.is_none() && now < starts_at {
@@ -76,8 +73,8 @@ pub fn decide(schedule: &Schedule, now: Timestamp, starts_at: Timestamp, situati
     }
 }
 
-/// When the run of a date starts that is fired at a moment: each at its own moment within `jitter`, the same whoever
-/// asks.
+/// The start of the run of a date with trigger time `fired`. Each date has its own offset within `jitter`,
+/// which is deterministic.
 #[must_use]
 pub fn starts_at(schedule: &Schedule, name: (&str, &str), date: Timestamp, fired: Timestamp) -> Timestamp {
     let Some(jitter) = schedule.jitter else { return fired };

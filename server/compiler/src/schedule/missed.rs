@@ -1,4 +1,5 @@
-//! What is due: the firings since the last that was handled, and what becomes of those that nobody was there for.
+//! Due dates: the scheduled moments since the last handled one, and catch-up for those missed while the
+//! server was down.
 
 use std::time::Duration;
 
@@ -7,25 +8,25 @@ use cubeloom_domain::pipeline::CatchUp;
 
 use super::Calendar;
 
-/// How late a firing may be handled without counting as missed.
+/// How late a scheduled moment may be handled without counting as missed.
 pub const GRACE: Duration = Duration::from_secs(60);
-/// The most firings that are handled in one go, and the most missed ones that are kept in mind.
+/// Maximum number of dates handled in one pass, and of missed dates that are recorded.
 const MOST: usize = 100;
 
-/// What is to be done now.
+/// The dates due now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// The dates that fire, in their order.
+    /// The dates whose runs start, in order.
     pub fire: Vec<Timestamp>,
-    /// Dates that were missed and are left out, the last ones, in their order.
+    /// The most recent dates that were missed and are skipped, in order.
     pub missed: Vec<Timestamp>,
-    /// Up to when everything is dealt with after this.
+    /// The moment up to which everything is handled afterwards.
     pub handled: Timestamp,
-    /// What is due next; it may have passed when there was too much for one go.
+    /// The next due moment, possibly in the past if one pass was not enough.
     pub next: Option<Timestamp>,
 }
 
-/// What is due after `handled` and until `now`.
+/// The dates due after `handled` and until `now`.
 #[must_use]
 pub fn due(calendar: &Calendar, catch_up: CatchUp, handled: Timestamp, now: Timestamp) -> Due {
     let first = Timestamp(handled.0.saturating_add(1));
@@ -47,7 +48,7 @@ pub fn due(calendar: &Calendar, catch_up: CatchUp, handled: Timestamp, now: Time
     Due { fire, missed, handled, next: calendar.after(handled) }
 }
 
-/// The last firings of a range, in their order.
+/// The last scheduled moments of a range, in order.
 fn last_ones(calendar: &Calendar, first: Timestamp, last: Timestamp) -> Vec<Timestamp> {
     let mut moment = last;
     let earlier = || {

@@ -1,5 +1,5 @@
-//! When a pipeline runs by itself: the moments of a schedule, what becomes of those that were missed, and whether one
-//! that is due may start. There is no clock here: the present is handed in.
+//! When a pipeline runs by schedule: the scheduled moments, catch-up for missed ones, and whether a due run
+//! may start. There is no clock here: the caller passes the current time.
 
 mod after;
 mod arrivals;

@@ -1,4 +1,4 @@
-//! What repeats: a cron expression on the wall clock, or a fixed distance on the time line.
+//! Recurrence: a cron expression in local time, or a fixed interval in absolute time.
 
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
@@ -6,27 +6,26 @@ use cubeloom_domain::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, TimeZone};
 
-/// How much the wall clock goes back at most when it is set back.
+/// Maximum amount by which local time is set back.
 const LONGEST_FOLD: jiff::SignedDuration = jiff::SignedDuration::from_hours(3);
-/// The longest text of an expression: the parser's work grows with it.
+/// Maximum length of an expression: the parser's cost grows with it.
 const LONGEST: usize = 200;
 
-/// What repeats.
 #[derive(Clone, Debug)]
 pub enum Rhythm {
-    /// Times of the day on the wall clock: one that exists twice is meant once.
+    /// Times of day in local time: a repeated local time counts once.
     Cron(Box<Cron>),
-    /// What goes on by the minute or the hour, also through an hour that the wall clock shows twice.
+    /// A recurrence by minute or hour, which continues through a repeated local hour.
     Steady(Box<Cron>),
-    /// Moments at a distance, in microseconds, one of which is `from`.
+    /// Moments at an interval, in microseconds; `from` is one of them.
     Every { step: i64, from: i64 },
 }
 
 impl Rhythm {
-    /// Reads a cron expression.
+    /// Parses a cron expression.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The reason why it is invalid.
     pub fn cron(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
             return Err("it is too long".into());
@@ -45,7 +44,7 @@ impl Rhythm {
                 loop {
                     civil = cron.find_next_occurrence(&civil, false).ok()?;
                     let found = instant(zone, civil)?;
-                    // What the wall clock shows a second time was there already.
+                    // The second occurrence of a local time does not count.
                     if found > moment {
                         return Some(found);
                     }
@@ -55,7 +54,7 @@ impl Rhythm {
                 let mut from = jiff::Timestamp::from_microsecond(moment.0).ok()?;
                 let mut inclusive = false;
                 loop {
-                    // Until its next change the clock runs evenly.
+                    // Until its next transition the offset is constant.
                     let offset = zone.to_offset(from);
                     let civil = cron.find_next_occurrence(&offset.to_datetime(from), inclusive).ok()?;
                     let found = offset.to_timestamp(civil).ok()?;
@@ -77,7 +76,7 @@ impl Rhythm {
     pub fn until(&self, zone: &TimeZone, moment: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Cron(cron) => {
-                // Where the clock was set back, later times of the wall clock may have been already.
+                // After a clock change backwards, later local times may already have passed.
                 let mut civil = civil(zone, moment)?.checked_add(LONGEST_FOLD).ok()?;
                 loop {
                     civil = cron.find_previous_occurrence(&civil, false).ok()?;
@@ -110,19 +109,19 @@ impl Rhythm {
     }
 }
 
-/// Whether an expression has a wildcard for the minute or the hour, as in cron of Vixie.
+/// Whether an expression has a wildcard for the minute or the hour, as in Vixie cron.
 fn is_steady(text: &str) -> bool {
     let text = text.trim();
     text == "@hourly" || text.split_whitespace().take(2).any(|field| field.starts_with('*'))
 }
 
-/// What the wall clock shows.
+/// Local time in a zone.
 fn civil(zone: &TimeZone, moment: Timestamp) -> Option<DateTime> {
     Some(zone.to_datetime(jiff::Timestamp::from_microsecond(moment.0).ok()?))
 }
 
-/// When the wall clock shows this: the first time if it does so twice, and the moment at which it is set forward if it
-/// never does.
+/// The moment of a local time: the first one if it occurs twice, and the moment of the transition if it is
+/// skipped.
 pub fn instant(zone: &TimeZone, civil: DateTime) -> Option<Timestamp> {
     let ambiguous = zone.to_ambiguous_timestamp(civil);
     let found = match ambiguous.offset() {

@@ -1,4 +1,4 @@
-//! One axis of a search: its values, one by chance, and its place on a line.
+//! One axis of a search: its values, random samples, and its position on a line.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,13 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::Value;
 
-/// Digits that are kept of a number that could have any: more than a program's result depends on, and few enough to read.
+/// Significant digits of a continuous number: more than a program's result depends on, and few enough to
+/// read.
 const DIGITS: i32 = 6;
-/// Digits that are kept of a number on a step: neighbours stay apart, 0.1 + 0.2 becomes 0.3.
+/// Significant digits of a number on a step: neighbours stay distinct, 0.1 + 0.2 becomes 0.3.
 const STEP_DIGITS: i32 = 12;
 
-/// How many values an axis has; `None` where there is no end to them.
+/// The number of values of an axis; `None` if infinite.
 fn count(axis: &Axis) -> Option<usize> {
     match axis {
         Axis::Values(values) => Some(values.len()),
@@ -21,14 +22,14 @@ fn count(axis: &Axis) -> Option<usize> {
     }
 }
 
-/// How many values a range has; `None` where there is no end to them.
+/// The number of values of a range; `None` if infinite.
 fn count_of(range: &Range) -> Option<usize> {
-    // A step of 0.1 reaches 1.0 from 0.0 although ten of them make a little less.
+    // A step of 0.1 reaches 1.0 from 0.0 although the sum of ten is slightly less.
     let steps = (range.maximum - range.minimum) / step(range)? + 1e-9;
     Some((steps as usize).saturating_add(1))
 }
 
-/// One of the values of an axis that has a number of them, by its index.
+/// A value of a finite axis, by its index.
 fn nth(axis: &Axis, at: usize) -> Value {
     match axis {
         Axis::Values(values) => values[at].clone(),
@@ -45,13 +46,13 @@ fn is_whole(range: &Range) -> bool {
     range.kind == Some(NumberType::Integer)
 }
 
-/// How many combinations there are; `None` where there is no end to them.
+/// The number of combinations; `None` if infinite.
 #[must_use]
 pub fn combinations(over: &BTreeMap<String, Axis>) -> Option<usize> {
     over.values().try_fold(1usize, |product, axis| Some(product.saturating_mul(count(axis)?)))
 }
 
-/// The first combinations, the last key changing fastest; none where an axis has no number of values.
+/// The first combinations, with the last key changing fastest; none if an axis is infinite.
 pub fn grid(over: &BTreeMap<String, Axis>, most: usize) -> Vec<Value> {
     let axes: Option<Vec<_>> = over.iter().map(|(name, axis)| Some((name, axis, count(axis)?))).collect();
     let Some(axes) = axes else { return Vec::new() };
@@ -69,7 +70,7 @@ pub fn grid(over: &BTreeMap<String, Axis>, most: usize) -> Vec<Value> {
     (0..all).map(item).collect()
 }
 
-/// A value of an axis, each as likely as the others.
+/// A uniformly random value of an axis.
 pub fn by_chance(axis: &Axis, random: &mut StdRng) -> Value {
     match axis {
         Axis::Values(values) => values[random.random_range(0..values.len())].clone(),
@@ -80,8 +81,8 @@ pub fn by_chance(axis: &Axis, random: &mut StdRng) -> Value {
     }
 }
 
-/// The line on which a range's values lie, its end excluded: as wide around the first and last of numbered ones as around
-/// the others.
+/// The interval of a range's values, its end excluded. The first and last of discrete values get as much
+/// width as the others.
 pub fn line(range: &Range) -> (f64, f64) {
     match (range.scale, step(range)) {
         (Some(Scale::Log), Some(step)) => {
@@ -94,7 +95,7 @@ pub fn line(range: &Range) -> (f64, f64) {
     }
 }
 
-/// The value at a place on the line; of a list, the place is its index.
+/// The value at a position on the line; in a list, the position is the index.
 pub fn value(axis: &Axis, place: f64) -> Value {
     match axis {
         Axis::Values(values) => values[(place.max(0.0) as usize).min(values.len() - 1)].clone(),
@@ -110,22 +111,22 @@ pub fn value(axis: &Axis, place: f64) -> Value {
     }
 }
 
-/// Where a value lies on the line; `None` of what is not of the axis.
+/// The position of a value on the line; `None` if the axis does not have it.
 pub fn place(axis: &Axis, value: &Value) -> Option<f64> {
     match axis {
-        // The middle of its part of the line, which no rounding leaves.
+        // The middle of its segment, so that rounding does not leave it.
         Axis::Values(values) => values.iter().position(|one| one == value).map(|at| at as f64 + 0.5),
         Axis::Range(range) => {
             let raw = value.as_f64()?;
             let (start, end) = line(range);
             let place = if range.scale == Some(Scale::Log) { raw.ln() } else { raw };
-            // The end itself is excluded on the line, and included in the range.
+            // The end is excluded on the line, and included in the range.
             (place.is_finite()).then(|| place.clamp(start, end.next_down()))
         }
     }
 }
 
-/// A number of a range, as documents write it.
+/// A number of a range, in the form of documents.
 fn number(range: &Range, raw: f64) -> Value {
     if is_whole(range) && range.step.is_none_or(|step| step.fract() == 0.0) {
         return Value::from(raw.round() as i64);

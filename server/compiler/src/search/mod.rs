@@ -1,4 +1,5 @@
-//! Which values the trials of a search try: pure, from the search, its seed, and what earlier trials gave.
+//! Chooses the values of a search's trials. Pure: from the search, its seed, and the results of earlier
+//! trials.
 
 mod axis;
 mod tpe;
@@ -15,25 +16,25 @@ use sha2::{Digest, Sha256};
 
 pub use self::axis::combinations;
 
-/// How many trials a search can have.
+/// Maximum number of trials of a search.
 pub const MAX_TRIALS: usize = 10_000;
-/// How many trials are chosen by chance before what they gave is used.
+/// Number of random trials before results are used.
 const STARTUP: usize = 10;
-/// How often another choice is made where one was tried before.
+/// Attempts to replace a choice that was tried before.
 const TRIES: usize = 20;
-/// Among so few combinations, one that was not tried is looked up.
+/// Up to this many combinations, an untried one is searched for.
 const FEW: usize = 10_000;
 
-/// A trial that was begun: what it tries, and how good it was, as far as that is known.
+/// A started trial: its values, and its result as far as it is known.
 pub struct Trial<'a> {
-    /// What it tries.
+    /// Its values.
     pub item: &'a Value,
-    /// How good it was.
+    /// Its result.
     pub value: Option<f64>,
 }
 
-/// What the first trials of a task try: all of them, or so many as run at the same time where the others depend on them.
-/// Nothing, where the task has no search.
+/// The values of the first trials of a task: all of them, or as many as run concurrently if later ones depend
+/// on results. Empty for a task without a search.
 #[must_use]
 pub fn first_trials(plan: &RunPlan, task: TaskIx) -> Vec<Value> {
     first_of_them(plan, task, usize::MAX)
@@ -55,7 +56,7 @@ pub(crate) fn first_of_them(plan: &RunPlan, task: TaskIx, most: usize) -> Vec<Va
         .collect()
 }
 
-/// What the next trial tries, after these; `None` where the task has no search, or there are no more.
+/// The values of the next trial after these; `None` if the task has no search, or no trials remain.
 #[must_use]
 pub fn next_trial(plan: &RunPlan, task: TaskIx, trials: &[Trial<'_>]) -> Option<Value> {
     let search = plan.task(task).search().filter(|search| trials.len() < search.trials as usize)?;
@@ -72,7 +73,7 @@ pub fn next_trial(plan: &RunPlan, task: TaskIx, trials: &[Trial<'_>]) -> Option<
     }))
 }
 
-/// What the random numbers of a search follow from: its seed, or its run and task.
+/// The source of a search's random numbers: its seed, or its run and task.
 struct Chance(Sha256);
 
 impl Chance {
@@ -83,7 +84,7 @@ impl Chance {
         })
     }
 
-    /// Those of one trial, which are the same after a restart.
+    /// The random numbers of one trial, which are the same after a restart.
     fn at(&self, trial: usize) -> StdRng {
         StdRng::from_seed(self.0.clone().chain_update((trial as u64).to_le_bytes()).finalize().into())
     }
@@ -99,15 +100,15 @@ fn item(search: &PlannedSearch, mut of: impl FnMut(&Axis) -> Value) -> Value {
     Value::Object(values.collect::<JsonMap>())
 }
 
-/// An item as text, whatever the order of its keys: a database may change that.
+/// An item as text, independent of the order of its keys, which a database may change.
 fn key(search: &PlannedSearch, item: &Value) -> String {
     search.over.keys().map(|name| format!("{}\n", item[name.as_str()])).collect()
 }
 
-/// What was tried, so that nothing is tried twice while there is something else.
+/// The values tried, to avoid repetitions while alternatives remain.
 struct Tried {
     items: BTreeSet<String>,
-    /// How many combinations there are, where that is a number.
+    /// The number of combinations; `None` if infinite.
     of: Option<usize>,
 }
 
@@ -116,7 +117,7 @@ impl Tried {
         Self { items: BTreeSet::new(), of: combinations(&search.over) }
     }
 
-    /// A choice that was not made before, and is from now on.
+    /// A new choice, which is recorded as tried.
     fn another(
         &mut self,
         search: &PlannedSearch,

@@ -1,5 +1,5 @@
-//! The tree-structured Parzen estimator: Bergstra et al., "Algorithms for Hyper-Parameter Optimization", 2011. Each axis
-//! is looked at by itself.
+//! The tree-structured Parzen estimator: Bergstra et al. (2011), "Algorithms for Hyper-Parameter
+//! Optimization". Each axis is modelled independently.
 
 use cubeloom_domain::search::{Axis, Goal, PlannedSearch};
 use rand::rngs::StdRng;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Trial, axis, item};
 
-/// What looks best after these trials. An axis of which nothing can be said is left to chance.
+/// The most promising values after these trials. An axis without data is sampled at random.
 pub fn suggest(search: &PlannedSearch, trials: &[Trial<'_>], random: &mut StdRng) -> Value {
     let names: Vec<&String> = search.over.keys().collect();
     let mut at = 0;
@@ -40,7 +40,7 @@ fn place(
         else {
             continue;
         };
-        // It looks for small values.
+        // The estimator minimizes.
         let loss = if search.goal == Goal::Maximize { -value } else { value };
         optimizer.tell(place, loss).ok()?;
     }

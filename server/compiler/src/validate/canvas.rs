@@ -1,4 +1,4 @@
-//! What is drawn and is not there: warnings only, for a drawing stops no run.
+//! Checks of the canvas: warnings only, because a drawing stops no run.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,8 @@ use cubeloom_domain::{Code, Problem};
 use super::Edges;
 use crate::path::Path;
 
-/// Checks that positions and frames name tasks of the pipeline, and each task in one frame at most.
+/// Checks that positions and frames refer to tasks of the pipeline, and that each task is in at most one
+/// frame.
 pub fn check(canvas: &Canvas, edges: &Edges<'_>, problems: &mut Vec<Problem>) {
     for name in canvas.positions.keys() {
         known(name, edges, || pointer(&["positions", name], None), problems);

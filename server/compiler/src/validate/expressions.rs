@@ -1,4 +1,5 @@
-//! Expressions of a pipeline: that they can be parsed, name what exists, and stand where their values are known.
+//! Checks of a pipeline's expressions: their syntax, the names in them, and whether the values are known at
+//! that point.
 
 use std::collections::HashSet;
 
@@ -12,16 +13,15 @@ use crate::expression::{Compiled, Mistake, RUN_NAMES, bare, expressions, has_exp
 use crate::nearest::{hint, listing};
 use crate::path::Path;
 
-/// Where an expression stands.
+/// The position of an expression.
 #[derive(Clone, Copy)]
 enum Place {
-    /// Where only what is known at planning may be read.
+    /// A position where only values known at planning may be read.
     Early,
     /// In a task's arguments, env, `when` or `for_each`.
     Task { at: u32, item: bool },
 }
 
-/// Checks every expression of the pipeline.
 pub fn check(pipeline: &Pipeline, edges: &Edges<'_>, problems: &mut Vec<Problem>) {
     let mut checker = Checker { pipeline, edges, used: HashSet::new(), of_item: HashSet::new(), problems };
     checker.parameters();
@@ -36,7 +36,7 @@ struct Checker<'a> {
     pipeline: &'a Pipeline,
     edges: &'a Edges<'a>,
     used: HashSet<String>,
-    /// What the expressions of a task read of its `item`; `item` where it is read whole.
+    /// The members of `item` that the expressions of a task read; `item` if it is read as a whole.
     of_item: HashSet<String>,
     problems: &'a mut Vec<Problem>,
 }
@@ -50,7 +50,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A parameter's default may name the run, not other parameters: they have no order.
+    /// A parameter's default may refer to the run, not to other parameters: they have no order.
     fn default_of(&mut self, name: &str, text: &str) {
         let path = Path::at(format!("/parameters/{name}/default"));
         match expressions(text) {
@@ -109,7 +109,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a search tries should be read by the task; comes after the task's arguments, env and `when`.
+    /// A task should read every axis of its search; runs after its arguments, env and `when`.
     fn search(&mut self, search: &Search, prefix: &str) {
         for (name, axis) in &search.over {
             let mut path = Path::at(prefix.to_owned());
@@ -207,7 +207,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// What is read of other tasks must come from tasks that have ended by then.
+    /// Other tasks must have ended before their outputs are read.
     fn reads(&self, expression: &Compiled, at: u32) -> Result<(), Mistake> {
         for read in &expression.reads {
             let name = &read.task;
@@ -235,7 +235,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a value has a string that could hold an expression or a statement.
+/// Whether a value has a string that may contain an expression or a statement.
 fn may_have_expression(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains("{{") || text.contains("{%"),
@@ -249,7 +249,7 @@ fn undefined(message: impl Into<String>) -> Mistake {
     Mistake::new(Code::UndefinedName, message)
 }
 
-/// `run.<name>` must be one of a few.
+/// Checks the names in `run.<name>`.
 pub fn run_names(expression: &Compiled) -> Result<(), Mistake> {
     match expression.members("run").find(|name| !RUN_NAMES.contains(name)) {
         Some(name) => {

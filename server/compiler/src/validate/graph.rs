@@ -1,4 +1,4 @@
-//! Names and edges of the tasks: duplicates, needs that do not exist, cycles, who comes before whom.
+//! Names and edges of the tasks: duplicates, missing dependencies, cycles, ancestors.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -10,24 +10,23 @@ use cubeloom_domain::{Code, Problem};
 
 use crate::nearest::hint;
 
-/// The tasks by name, and the edges between them.
 pub struct Edges<'p> {
     by_name: HashMap<&'p str, u32>,
-    /// The edges; those of cycles included.
+    /// The edges, including those of cycles.
     pub graph: Graph,
-    /// Where each task stands in an order of execution; empty when there is a cycle.
+    /// The position of each task in an order of execution; empty if there is a cycle.
     rank: Vec<u32>,
-    /// All that comes after a task, of the few that are asked for from far away.
+    /// All descendants of a task, for the few tasks with reads from far away.
     after: RefCell<HashMap<u32, Rc<Vec<bool>>>>,
-    /// How many more names may be compared with all others: that costs the product of both.
+    /// Remaining hints: each compares a name with all others, which costs the product of both.
     hints: Cell<u32>,
 }
 
-/// How many tasks are looked at one by one before everything after a task is worked out at once.
+/// Number of tasks visited one by one before all descendants of a task are computed.
 const NEAR: usize = 256;
-/// For how many tasks that is kept.
+/// Number of tasks whose descendants are cached.
 const KEPT: usize = 256;
-/// How many unknown names get a hint.
+/// Number of unknown names with a hint.
 const HINTS: u32 = 50;
 
 impl<'p> Edges<'p> {
@@ -36,7 +35,7 @@ impl<'p> Edges<'p> {
         Self::check(tasks, &mut Vec::new())
     }
 
-    /// The edges, and what is wrong with them.
+    /// Builds the edges, and adds their problems.
     pub fn check(tasks: &'p [Task], problems: &mut Vec<Problem>) -> Self {
         let mut edges = Self {
             by_name: by_name(tasks, problems),
@@ -59,7 +58,7 @@ impl<'p> Edges<'p> {
         edges
     }
 
-    /// Every need as (before, after), each once.
+    /// Every dependency as (before, after), without duplicates.
     fn needs(&self, tasks: &[Task], problems: &mut Vec<Problem>) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
         let mut needed_by = vec![u32::MAX; tasks.len()];
@@ -82,20 +81,19 @@ impl<'p> Edges<'p> {
         pairs
     }
 
-    /// The position of a task.
     pub fn find(&self, name: &str) -> Option<u32> {
         self.by_name.get(name).copied()
     }
 
-    /// The name most like this one, for a message; for the first few messages only.
+    /// The most similar name, for a message; for the first few messages only.
     pub fn hint(&self, name: &str) -> String {
         let left = self.hints.get();
         self.hints.set(left.saturating_sub(1));
         if left == 0 { String::new() } else { hint(name, self.by_name.keys().copied()) }
     }
 
-    /// Whether `before` must end before `task` starts, however many tasks lie between. Looks back from `task` first,
-    /// for outputs are mostly read nearby.
+    /// Whether `before` must end before `task` starts, directly or indirectly. Searches back from `task`
+    /// first, because outputs are mostly read nearby.
     pub fn is_ancestor(&self, before: u32, task: u32) -> bool {
         if self.rank.is_empty() || self.graph.before(task).contains(&before) {
             return true;
@@ -103,7 +101,7 @@ impl<'p> Edges<'p> {
         self.look_back(before, task).unwrap_or_else(|| self.all_after(before)[task as usize])
     }
 
-    /// Looks at a few tasks before `task` that can still lie after `before`; `None` when they were not all.
+    /// Visits a few ancestors of `task` that can still come after `before`; `None` if some remain.
     fn look_back(&self, before: u32, task: u32) -> Option<bool> {
         let floor = self.rank[before as usize];
         let mut seen = HashSet::new();
@@ -155,7 +153,7 @@ fn by_name<'p>(tasks: &'p [Task], problems: &mut Vec<Problem>) -> HashMap<&'p st
 /// `a needs b needs c needs a`, at the first of them.
 fn describe_cycle(tasks: &[Task], cycle: &[u32]) -> Problem {
     let name = |at: &u32| tasks[*at as usize].name.as_str();
-    // The graph's order is that of execution; people read needs.
+    // The graph has execution order; users read dependencies.
     let names: Vec<&str> = cycle.iter().rev().map(name).collect();
     let shown = if names.len() > 20 {
         format!("{} needs ...", names[..20].join(" needs "))

@@ -1,4 +1,4 @@
-//! What can be checked of a pipeline alone, without templates: names, edges, schedule, expressions, conflicts.
+//! Checks of a pipeline alone, without templates: names, edges, schedule, expressions, conflicts.
 
 mod canvas;
 mod expressions;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use cubeloom_domain::pipeline::Pipeline;
 use cubeloom_domain::{Code, Problem};
 
-/// Every mistake and everything suspicious; paths only, the caller knows the places.
+/// All problems and warnings, with paths only: the caller adds the positions.
 pub fn document(pipeline: &Pipeline) -> Vec<Problem> {
     let mut problems = Vec::new();
     let edges = Edges::check(&pipeline.tasks, &mut problems);
@@ -38,7 +38,7 @@ pub fn document(pipeline: &Pipeline) -> Vec<Problem> {
     problems
 }
 
-/// Variables that are the platform's.
+/// Reports variables that are reserved for the platform.
 pub fn reserved(path: &str, env: &BTreeMap<String, String>, problems: &mut Vec<Problem>) {
     for name in env.keys().filter(|name| is_reserved(name)) {
         let message =
@@ -47,7 +47,7 @@ pub fn reserved(path: &str, env: &BTreeMap<String, String>, problems: &mut Vec<P
     }
 }
 
-/// Whether a variable is the platform's.
+/// Whether a variable is reserved for the platform.
 pub fn is_reserved(name: &str) -> bool {
     name.starts_with("CUBELOOM_")
 }

@@ -1,4 +1,4 @@
-//! Parameters of a run: what a declaration allows, and whether a value is that.
+//! Parameters of a run: valid declarations, and values that fit them.
 
 use cubeloom_domain::json::{exact, is_large_integer, is_whole};
 use cubeloom_domain::pipeline::{Parameter, ParameterType};
@@ -27,7 +27,7 @@ pub fn declaration(name: &str, parameter: &Parameter, problems: &mut Vec<Problem
         problems.push(Problem::error(Code::Conflict, path.clone(), message));
     }
     match &parameter.default {
-        // Known only when a run is started.
+        // Known only when a run starts.
         Some(Value::String(text)) if has_expression(text) => {}
         Some(default) => {
             if let Err(reason) = fits(parameter, default) {
@@ -39,10 +39,10 @@ pub fn declaration(name: &str, parameter: &Parameter, problems: &mut Vec<Problem
     }
 }
 
-/// Whether a value is what a declaration allows.
+/// Whether a declaration allows a value.
 ///
 /// # Errors
-/// What is wrong, as the rest of a sentence about the value.
+/// The problem, as the rest of a sentence about the value.
 pub fn fits(parameter: &Parameter, value: &Value) -> Result<(), String> {
     let (is_type, expected) = match parameter.kind {
         ParameterType::String => (value.is_string(), "text"),
@@ -77,7 +77,7 @@ fn is_date(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok())
 }
 
-/// A value for a message, cut when it is long.
+/// A value for a message, truncated if long.
 fn shown(value: &Value) -> String {
     let text = value.to_string();
     if text.chars().count() <= 60 {
@@ -87,8 +87,8 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Checks the values that a run is started with and pushes what is wrong; gives the accepted ones. A text for a
-/// parameter of another type is read as that type, for the command line knows only texts.
+/// Checks the parameter values of a run, adds problems, and returns the accepted values. A text for a
+/// parameter of another type is parsed as that type, because the command line has only texts.
 pub fn accept(
     declared: &std::collections::BTreeMap<String, Parameter>,
     given: &JsonMap,

@@ -1,4 +1,4 @@
-//! Schedules: that they can be read, and that what they start can start.
+//! Checks of schedules: that they are valid, and that their runs can start.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,9 @@ use cubeloom_domain::{Code, Problem, Timestamp};
 
 use crate::schedule::{Arrivals, Calendar, awaited};
 
-/// The shortest distance between firings.
+/// Minimum interval between scheduled runs.
 const SHORTEST: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// Checks a schedule.
 pub fn check(schedule: &Schedule, parameters: &BTreeMap<String, Parameter>, problems: &mut Vec<Problem>) {
     let read = match (&schedule.after, &schedule.file) {
         (Some(_), _) => awaited(schedule, "", Timestamp(0)).map(drop),
@@ -24,7 +23,7 @@ pub fn check(schedule: &Schedule, parameters: &BTreeMap<String, Parameter>, prob
         let message = "write at least 1s: nothing is fired more often than once a second";
         problems.push(Problem::error(Code::InvalidSchedule, "/schedule/every", message));
     }
-    // Nobody is there to give a value when it fires.
+    // A scheduled run has no user to set a value.
     for name in parameters.iter().filter(|(_, one)| one.default.is_none()).map(|(name, _)| name) {
         let message = format!(
             "the parameter `{name}` has no default: runs that the schedule starts need one; dates are written \

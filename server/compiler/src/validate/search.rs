@@ -1,4 +1,4 @@
-//! A search: that it says what is tried and what for, and that there is something to try.
+//! Checks of a search: that it has axes and an objective, and that there are values to try.
 
 use cubeloom_domain::pipeline::Task;
 use cubeloom_domain::search::{Axis, Method, NumberType, Range, Scale, Search};
@@ -7,7 +7,6 @@ use cubeloom_domain::{Code, Problem};
 use crate::path::Path;
 use crate::search::{MAX_TRIALS, combinations};
 
-/// Checks a task's search, if it has one.
 pub fn check(path: &str, task: &Task, problems: &mut Vec<Problem>) {
     let Some(search) = &task.search else { return };
     let path = format!("{path}/search");
@@ -34,12 +33,12 @@ pub fn check(path: &str, task: &Task, problems: &mut Vec<Problem>) {
     count(&path, search, problems);
 }
 
-/// Whether there is something to try on every axis.
+/// Whether every axis has a value to try.
 pub fn can_be_tried(search: &Search) -> bool {
     !search.over.is_empty() && search.over.values().all(|axis| sensible(axis, search).is_ok())
 }
 
-/// What is wrong with an axis, and at which of its keys.
+/// The problem of an axis, and its key.
 fn sensible(axis: &Axis, search: &Search) -> Result<(), (Code, &'static str, String)> {
     let range = match axis {
         Axis::Values(values) if values.is_empty() => {
@@ -63,7 +62,7 @@ fn sensible(axis: &Axis, search: &Search) -> Result<(), (Code, &'static str, Str
         return Err((Code::InvalidValue, "/minimum", message));
     }
     match range.step {
-        // The distance is a little less than a step that somebody has added to the smallest.
+        // The difference is slightly less than a step added to the minimum.
         Some(step) if step <= 0.0 || step > (maximum - minimum) * (1.0 + 1e-9) => Err((
             Code::InvalidValue,
             "/step",

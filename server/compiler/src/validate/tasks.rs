@@ -1,4 +1,4 @@
-//! Settings of a single task that exclude each other or do nothing.
+//! Settings of a single task that exclude each other or have no effect.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use crate::MAX_ELEMENTS;
 
-/// Checks one task.
 pub fn check(at: usize, task: &Task, problems: &mut Vec<Problem>) {
     let path = format!("/tasks/{at}");
     super::reserved(&format!("{path}/env"), &task.env, problems);
@@ -33,7 +32,7 @@ pub fn check(at: usize, task: &Task, problems: &mut Vec<Problem>) {
     }
 }
 
-/// A secret in the form that the plan has: a variable unless a file is asked for.
+/// A secret in the plan's form: a variable unless a file is requested.
 pub fn secret_mount(secret: &SecretUse) -> SecretMount {
     let variable = |name: &str| name.to_uppercase().replace('-', "_");
     match secret {
@@ -47,7 +46,7 @@ pub fn secret_mount(secret: &SecretUse) -> SecretMount {
     }
 }
 
-/// A volume in the form that the plan has.
+/// A volume in the plan's form.
 pub fn volume_mount(volume: &VolumeUse) -> VolumeMount {
     match volume {
         VolumeUse::Name(name) => {

@@ -1,5 +1,5 @@
-//! Exported Workflows against Argo's own CRD, where a folder of CRDs is named, else against a reduced schema of ours;
-//! `argo_form` checks what no schema says.
+//! Checks exported Workflows against Argo's own CRD if a folder of CRDs is configured, else against a reduced
+//! schema of ours. `argo_form` checks rules that no schema has.
 
 use cubeloom_compiler::export::argo::workflow;
 use cubeloom_compiler::{parse_pipeline, plain};
@@ -15,20 +15,20 @@ use crate::kubernetes::{self, variety};
 use crate::repository::examples;
 use crate::support::{repository, templates};
 
-/// What is written into Workflows, of Argo's CRD.
+/// The part of Argo's CRD that our Workflows use.
 const REDUCED: &str = include_str!("argo_schema.yaml");
 
 fn workflow_key() -> (String, String) {
     ("argoproj.io/v1alpha1".into(), "Workflow".into())
 }
 
-/// Argo's own CRD where there is one, else ours.
+/// Argo's own CRD if available, else ours.
 fn argo() -> Schemas {
     let ours = || Schemas::from([(workflow_key(), plain(REDUCED).unwrap())]);
     schemas(&["argoproj.io_workflows"]).unwrap_or_else(ours)
 }
 
-/// What Argo's CRD says against the export of a document, with the rules that stand in it as expressions.
+/// The CRD's complaints about an export, including the rules that it states as expressions.
 fn refused(schemas: &Schemas, text: &str, templates: &TemplateSet) -> Vec<String> {
     let document = parse_pipeline(text).unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"));
     let made = workflow(&document, templates).unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"));
@@ -52,7 +52,7 @@ fn refused(schemas: &Schemas, text: &str, templates: &TemplateSet) -> Vec<String
                 found.push(format!("{task} begins with a digit"));
             }
         }
-        // The schema leaves it to the pod: Kubernetes demands it.
+        // The schema leaves this to the pod: Kubernetes requires it.
         if body.get("container").is_some_and(|container| !container["command"].is_array()) {
             found.push(format!("{body} runs nothing"));
         }
@@ -70,7 +70,7 @@ fn every_example_and_everything_at_once_fit_the_crd() {
     }
 }
 
-/// Each key of ours is one of Argo's, of the same type, and what Argo demands of it we demand.
+/// Each of our keys is one of Argo's, with the same type, and is required if Argo requires it.
 fn beyond(ours: &Value, argos: &Value, path: &str, found: &mut Vec<String>) {
     for key in ["type", "enum", "minimum", "minItems", "maxItems", "x-kubernetes-int-or-string"] {
         if ours.get(key) != argos.get(key) {
@@ -134,7 +134,7 @@ const TRIGGERS: [&str; 7] = [
     "none_failed_min_one_success",
 ];
 
-/// Options that tasks have beside those of `variety`; at most one of each row.
+/// Options of tasks besides those of `variety`; at most one of each row.
 const OPTIONS: [&[&str]; 4] = [
     &[
         "for_each: {list: [a, 1, true, {b: [c]}]}",
@@ -159,7 +159,7 @@ fn some(rows: &[&'static [&'static str]]) -> impl Strategy<Value = Vec<&'static 
         .prop_flat_map(|rows| rows.into_iter().map(|row| select(row.to_vec())).collect::<Vec<_>>())
 }
 
-/// Pipelines whose tasks need some of those before them.
+/// Pipelines whose tasks depend on some earlier ones.
 pub fn pipeline() -> impl Strategy<Value = String> {
     let task = (variety::task(), some(&OPTIONS), any::<u8>(), select(TRIGGERS.to_vec()));
     let tasks = proptest::collection::vec(task, 1..=NAMES.len());

@@ -1,4 +1,4 @@
-//! The form of exported Workflows, as Argo demands it: names, references, amounts.
+//! The form of exported Workflows that Argo requires: names, references, amounts.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::argo::PIPELINE;
 use crate::support::{repository, templates};
 
-/// The Workflows of the pipeline with everything in it, and of all examples.
+/// The Workflows of the pipeline with all features, and of all examples.
 fn workflows() -> Vec<Value> {
     let set = templates(&repository().join("task-templates"));
     let examples = std::fs::read_dir(repository().join("examples")).unwrap().flatten();
@@ -80,7 +80,7 @@ fn every_task_names_a_template_and_depends_on_tasks_that_there_are() {
     assert!(edges > 5, "{edges}");
 }
 
-/// Where a reference of a task or template leads, if it leads somewhere.
+/// Whether the reference of a task or template resolves.
 fn leads(reference: &str, workflow: &Value, inputs: &BTreeSet<&str>, loops: bool) -> bool {
     let (tasks, all) = parts(workflow);
     match reference.split('.').collect::<Vec<_>>()[..] {
@@ -138,7 +138,7 @@ fn retries_volumes_and_amounts_have_their_forms() {
             list(&workflow["spec"], "volumeClaimTemplates").iter().map(|one| &one["metadata"]["name"]);
         let claims: Vec<&Value> = claims.collect();
         for body in all.iter().filter(|body| body.get("dag").is_none()) {
-            // What it runs follows from what others give, and was said.
+            // Its command depends on other tasks, and the report says so.
             if body.get("suspend").is_some() {
                 held += 1;
                 continue;

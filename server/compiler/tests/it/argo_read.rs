@@ -1,4 +1,5 @@
-//! Exported Workflows as Argo and the kubelet read them: data that looks like a reference of either stays as it is.
+//! Exported Workflows as Argo and the kubelet read them: data that looks like a reference of either stays
+//! unchanged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +19,7 @@ use crate::kubernetes::{self, contract::expand};
 use crate::repository::examples;
 use crate::support::{repository, templates};
 
-/// Words of a document, and what the program gets.
+/// Words of a document, and the expected words of the program.
 const WORDS: [(&str, &str); 18] = [
     ("{{ '{{ foo }}' }}", "{{ foo }}"),
     ("{{ '{{workflow.name}}' }}", "{{workflow.name}}"),
@@ -50,7 +51,7 @@ fn hostile() -> String {
     .to_string()
 }
 
-/// What the kubelet makes of a container of `hostile`, whose references Argo has replaced.
+/// The kubelet's result for a container of `hostile` whose references Argo has replaced.
 fn is_as_meant(container: &Value) {
     let mut variables = BTreeMap::new();
     for entry in container["env"].as_array().unwrap() {
@@ -114,8 +115,8 @@ fn texts_that_cannot_stay_are_named() {
 
 const VARIETY: usize = 100;
 
-/// All that we export passes `argo lint`, in one call. Argo's own functions then make the containers: lint would pass a
-/// text that Argo reads twice.
+/// All exports pass `argo lint`, in one call. Argo's own functions then create the containers, because lint
+/// accepts a text that Argo would expand twice.
 #[ignore = "needs the program of tests/cluster/modules/argo"]
 #[test]
 fn argo_reads_what_was_meant() {
@@ -136,7 +137,7 @@ fn argo_reads_what_was_meant() {
             workflow(&parse_pipeline(&text).unwrap(), &set).unwrap().document,
         ));
     }
-    // What a person has to complete first refers to what is not there yet.
+    // A document that a user must complete first has dangling references.
     exported.retain(|(_, document)| !document.contains(": write its container ("));
     for (name, document) in &exported {
         fs::write(folder.join(format!("{name}.yaml")), document).unwrap();
@@ -148,7 +149,7 @@ fn argo_reads_what_was_meant() {
     is_as_meant(&read["hostile"]["Containers"]["a"]);
 }
 
-/// What Argo says of the files of a folder, by their names.
+/// The result of Argo for the files of a folder, by their names.
 #[expect(clippy::disallowed_methods, reason = "a program that only some machines have")]
 fn argo(folder: &Path) -> BTreeMap<String, Value> {
     let program = std::env::var_os("CUBELOOM_TEST_ARGO").expect("CUBELOOM_TEST_ARGO names no program");

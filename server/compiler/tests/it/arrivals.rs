@@ -1,4 +1,4 @@
-//! Schedules that something fires: which files are looked for and what becomes of those that are found; what is wrong with
+//! Schedules triggered by files: the files to check, the decisions about those found, and the problems of
 //! such schedules.
 
 use cubeloom_compiler::parse_pipeline;
@@ -92,7 +92,7 @@ fn what_was_there_before_or_was_missed_is_made_up_for_as_the_schedule_says() {
     assert_eq!(of("", &looked(30, 0)), (vec![3], 2, Some("missed")));
     assert_eq!(of(", catch_up: none", &looked(30, 0)), (vec![], 3, Some("missed")));
     assert_eq!(of(", catch_up: all", &looked(30, 0)), (vec![1, 2, 3], 0, None));
-    // The storage did not answer, and the waits have grown: nobody has missed a look.
+    // The storage was unreachable, and the waits have grown: no check was missed.
     assert_eq!(of(", catch_up: none", &looked(10, 9)), (vec![1, 2, 3], 0, None));
     let all = arrivals("file: {path: '%F'}, start: 2026-01-01, catch_up: all");
     let handled = all.handled_when_set(at("2026-01-05T12:00:00Z"));

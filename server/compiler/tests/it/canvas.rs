@@ -1,4 +1,4 @@
-//! The drawing of a pipeline: what is wrong with it is told with its path, and nothing that runs depends on it.
+//! The canvas of a pipeline: its problems have paths, and no run depends on it.
 
 use cubeloom_compiler::{Digests, Outputs, cache_key, check_pipeline, job, parse_pipeline, validate};
 use cubeloom_domain::canvas::{Direction, Point};

@@ -1,4 +1,4 @@
-//! CRDs as schemas, where a folder of them is named: `CUBELOOM_TEST_CRDS=<folder>`. None is part of this repository.
+//! CRDs as schemas, from the folder in `CUBELOOM_TEST_CRDS`. None is part of this repository.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// By `apiVersion` and `kind`.
 pub type Schemas = BTreeMap<(String, String), Value>;
 
-/// The schemas of CRDs below the folder, by the names of their files without the ending; `None` without a folder.
+/// The schemas of CRDs below the folder, by file name without extension; `None` without a folder.
 #[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a folder that only some machines have")]
 pub fn schemas(files: &[&str]) -> Option<Schemas> {
     let Some(folder) = std::env::var_os("CUBELOOM_TEST_CRDS") else {
@@ -32,7 +32,7 @@ pub fn schemas(files: &[&str]) -> Option<Schemas> {
     Some(found)
 }
 
-/// What a schema says against a value; a key that it does not know counts.
+/// The violations of a schema by a value; an unknown key counts.
 pub fn faults(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     against(schema, value, "", &mut found);
@@ -105,7 +105,7 @@ fn object(schema: &Value, map: &serde_json::Map<String, Value>, path: &str, foun
             found.push(format!("{path}/{name} is missing"));
         }
     }
-    // What a kind says of its metadata comes to what the API server knows of it.
+    // The API server adds its own rules for metadata to those of the kind.
     let open = schema["x-kubernetes-preserve-unknown-fields"] == true
         || schema.get("properties").is_none()
         || path == "/metadata";

@@ -1,4 +1,4 @@
-//! Cube Studio's files as our documents: what they become, and that nothing of them is dropped without a word.
+//! Cube Studio's files as our documents: the results, and that every value is used or reported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,7 +27,7 @@ fn shown(imported: &Imported) -> String {
     format!("{}\n{}", documents.collect::<Vec<_>>().join("\n"), report.collect::<Vec<_>>().join("\n"))
 }
 
-/// Every document that was made can be read, or the report says why not.
+/// Every generated document can be parsed, or the report says why not.
 fn assert_readable(imported: &Imported) {
     for document in &imported.documents {
         let problems = match document.kind {
@@ -105,7 +105,7 @@ fn what_is_no_such_file_is_refused_with_a_sentence() {
     }
 }
 
-/// The files that Cube Studio ships, where they lie beside this repository.
+/// The files that Cube Studio ships, if they are next to this repository.
 #[test]
 #[allow(clippy::print_stdout, reason = "whoever reads what ran should know what did not")]
 fn what_cube_studio_ships_is_imported() {
@@ -130,7 +130,7 @@ fn what_cube_studio_ships_is_imported() {
     );
 }
 
-/// Every value of the input stands in a document, or the report names it or something above it.
+/// Every value of the input is in a document, or the report mentions it or a parent.
 fn assert_accounted(input: &str, imported: &Imported, prefix: &str) {
     let told: BTreeSet<&str> =
         imported.report.iter().filter_map(|line| line.path.strip_prefix(prefix)).collect();
@@ -146,9 +146,9 @@ fn assert_accounted(input: &str, imported: &Imported, prefix: &str) {
     }
 }
 
-/// Whether a text that is only itself can be found again in what was made.
+/// Whether a distinctive text appears in the generated documents.
 fn stands_in(leaf: &str, path: &str, documents: &str) -> bool {
-    // What only orders, draws or types the rest, and amounts that are written in another way.
+    // Keys that only order, draw or type the rest, and amounts written in another form.
     const READ: [&str; 14] = [
         "/expand",
         "/dag_json",
@@ -168,7 +168,7 @@ fn stands_in(leaf: &str, path: &str, documents: &str) -> bool {
     if READ.iter().any(|key| path.contains(key)) || documents.contains(leaf) {
         return true;
     }
-    // Of a text whose variables and places are ours now, the words around them.
+    // For a text with converted variables and paths, the words around them.
     let words = leaf.split(|c: char| c.is_whitespace() || "\"'=,:()[]{}".contains(c));
     let changed = ["/mnt", "datetime", "strftime", "timedelta", "creator"];
     words.filter(|word| !changed.iter().any(|part| word.contains(part))).all(|word| documents.contains(word))
@@ -187,7 +187,7 @@ fn leaves(value: &Value, path: String, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// Words that are found again only where they were really carried over.
+/// Words that only appear if they were really carried over.
 fn word() -> impl Strategy<Value = String> {
     "w[a-z]{9}"
 }

@@ -1,4 +1,4 @@
-//! How documents are read: YAML and JSON alike, numbers where people write numbers.
+//! Parsing of documents: YAML and JSON alike, and numbers in the forms that people write.
 
 use cubeloom_compiler::parse_pipeline;
 use cubeloom_domain::Code;
@@ -51,7 +51,7 @@ fn yaml_is_read_as_people_mean_it() {
 #[test]
 fn json_gives_the_same_as_yaml() {
     let mut from_yaml = parse_pipeline(YAML).unwrap().pipeline;
-    // How YAML writes a number is lost.
+    // The original form of a YAML number is lost.
     from_yaml.tasks.iter_mut().for_each(|task| task.written = None);
     let json = serde_json::to_string_pretty(&from_yaml).unwrap();
     assert_eq!(parse_pipeline(&json).unwrap().pipeline, from_yaml);
@@ -80,7 +80,7 @@ fn an_anchor_on_a_key_names_its_text() {
     assert_eq!(labels.get("other").map(String::as_str), Some("team"), "{labels:?}");
 }
 
-/// The amount that was probably meant is offered, or none.
+/// The message suggests the amount that was probably intended, or none.
 #[test]
 fn too_little_memory_is_told_with_the_unit_that_was_meant() {
     for (memory, offered) in [

@@ -1,4 +1,4 @@
-//! Expressions as a document uses them: what they can, and what they cannot do.
+//! Expressions in a document: their features and their limits.
 
 use cubeloom_compiler::{Outputs, check_pipeline, job};
 use cubeloom_domain::{Code, JsonMap, TaskIx};
@@ -6,7 +6,7 @@ use cubeloom_testkit::cpu::Spent;
 
 use crate::support::{fixtures, machine, try_plan};
 
-/// The words that a text becomes, or the first problem.
+/// The words that a text renders to, or the first problem.
 fn words(text: &str) -> Result<Vec<String>, (Code, String)> {
     let document = serde_json::json!({
         "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p",
@@ -89,7 +89,7 @@ fn mistakes_are_told_before_anything_runs() {
     }
 }
 
-/// Ways to use up memory or time that the engine itself would allow.
+/// Expressions that would exhaust memory or time and that the engine itself would allow.
 #[test]
 fn bombs_are_refused_quickly() {
     let spent = Spent::begin();
@@ -113,7 +113,7 @@ fn bombs_are_refused_quickly() {
     assert!(spent.so_far().as_secs() < 10, "{:?}", spent.so_far());
 }
 
-/// Each is allowed by itself, and all of them together would keep a server busy for minutes.
+/// Each is allowed alone, and all of them together would keep a server busy for minutes.
 #[test]
 fn the_expressions_of_a_document_have_a_bound_together() {
     let mut text = String::from("apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n");

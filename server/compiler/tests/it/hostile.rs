@@ -1,4 +1,4 @@
-//! Whatever comes in: no panic, no hang. The fuzz targets in `fuzz/` call the same functions for longer.
+//! No input causes a panic or a hang. The fuzz targets in `fuzz/` call the same functions for longer.
 
 use cubeloom_compiler::{check_pipeline, check_template, parse_pipeline, parse_template, validate};
 use cubeloom_domain::executor::Facts;
@@ -20,7 +20,7 @@ fn seeds() -> Vec<String> {
     ]
 }
 
-/// A change of a text: something cut, repeated, or put in.
+/// A mutation of a text: a part cut, repeated, or inserted.
 #[derive(Clone, Debug)]
 struct Change {
     at: prop::sample::Index,
@@ -67,7 +67,7 @@ fn apply(text: &str, changes: &[Change]) -> String {
     characters.into_iter().collect()
 }
 
-/// Everything that reads a text.
+/// Runs everything that parses a text.
 fn swallow(text: &str) {
     let (templates, facts) = (fixtures(), machine());
     let _ = check_pipeline(text, &templates, &facts);

@@ -1,4 +1,4 @@
-//! What is known only when a task is ready: elements, conditions, late arguments.
+//! Values known only when a task is ready: items, conditions, late arguments.
 
 use cubeloom_compiler::{Outputs, condition, expand, job};
 use cubeloom_domain::outcome::FailureKind;
@@ -53,7 +53,7 @@ fn a_task_expands_over_an_earlier_output() {
     assert_eq!(job.env["ECHO_TIMES"], "3", "the template's env follows a late argument");
 }
 
-/// One moment is another day in another calendar.
+/// One moment has different dates in different time zones.
 #[test]
 fn a_run_has_the_calendar_of_its_schedule() {
     let of = |schedule: &str| {
@@ -66,7 +66,7 @@ fn a_run_has_the_calendar_of_its_schedule() {
         job(&plan, TaskIx(3), 0, Some(&items[0]), 1, None, &Outputs::new()).unwrap().roles[0].argv[3..]
             .to_vec()
     };
-    // The tests' moment is 06:30 in UTC.
+    // The tests' moment is 06:30 UTC.
     assert_eq!(of(""), ["2026-07-15", "2026-07-15", "2026-07-15T12:00:00"]);
     let western = "schedule: {cron: '0 0 * * *', timezone: America/Anchorage}";
     assert_eq!(of(western), ["2026-07-14", "2026-07-15", "2026-07-15T12:00:00"]);

@@ -1,4 +1,4 @@
-//! Golden tests: what each framework's job becomes on this machine, byte for byte.
+//! Golden tests: the lowered job of each framework on this machine, byte for byte.
 
 use std::collections::BTreeMap;
 
@@ -163,7 +163,7 @@ fn nni() {
     insta::assert_yaml_snapshot!(lowered(&job_of("template: nni", None)));
 }
 
-/// The preview differs from what is submitted by its placeholders only.
+/// The preview differs from the submission only in its placeholders.
 #[test]
 fn the_preview_is_what_is_submitted() {
     let frameworks = ["tensorflow", "horovod", "ray", "spark", "jax", "paddle", "mxnet", "kaldi", "nni"];

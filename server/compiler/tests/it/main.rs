@@ -1,4 +1,4 @@
-//! The compiler from outside: documents, templates and facts in, plans, jobs and lowered data out.
+//! The compiler from outside: documents, templates and facts in; plans, jobs and lowered data out.
 
 #![allow(clippy::unwrap_used)]
 

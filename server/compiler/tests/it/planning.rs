@@ -1,4 +1,4 @@
-//! What a plan holds: defaults, layers of amounts, policies with nothing left open.
+//! The content of a plan: defaults, layers of resources, complete policies.
 
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::job::SuccessRule;

@@ -1,4 +1,5 @@
-//! `preflight`: how workers are tested before their program begins, on every kind of cluster, and what cannot be.
+//! `preflight`: the tests of workers before their program begins, on every kind of cluster, and unsupported
+//! cases.
 
 use std::process::Command;
 
@@ -82,7 +83,7 @@ fn pods_and_nodes_of_slurm_have_it_too() {
     assert_eq!(told["workers"][1][3], "@cubeloom-port-1@");
 }
 
-/// What the launcher's own functions say, by Python.
+/// Runs a script against the launcher's own functions, in Python.
 fn asked(script: &str) {
     let launcher = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lower");
     let done = Command::new("python3")
@@ -151,7 +152,7 @@ assert judged([own()] * 2, [{1: 300}, {0: 300}], network=600) is None
     );
 }
 
-/// A gang of two in one process, each on a port of its own; `w-1` does what it is told in a thread.
+/// A gang of two in one process, each with its own port; `w-1` follows the leader in a thread.
 const GANG: &str = r#"
 import json, os, socket, struct, threading, time
 def free():

@@ -1,4 +1,4 @@
-//! What a plan's tasks would submit, made one job at a time.
+//! The submissions of a plan's tasks, created one job at a time.
 
 use std::cell::Cell;
 
@@ -20,7 +20,7 @@ fn plan() -> RunPlan {
     try_plan(text, JsonMap::new(), &fixtures(), &Facts::default()).unwrap().plan
 }
 
-/// Counts how many of it there are at a time.
+/// Counts how many instances exist at a time.
 struct Counted<'a>(&'a Cell<usize>);
 
 impl<'a> Counted<'a> {

@@ -1,4 +1,4 @@
-//! Every mistake of a document is told at once, with its place and what to do.
+//! All problems of a document are reported at once, with their positions and a remedy.
 
 use cubeloom_compiler::{check_pipeline, parse_pipeline, validate};
 use cubeloom_domain::executor::{Facts, GpuFacts, NodeFacts};
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{fixtures, machine, try_plan};
 
-/// One line a problem: severity, code, place, path, sentence.
+/// One line per problem: severity, code, position, path, message.
 pub fn listed(problems: &[Problem]) -> String {
     let line = |problem: &Problem| {
         let (line, column) = (problem.line.unwrap_or(0), problem.column.unwrap_or(0));
@@ -218,14 +218,14 @@ fn a_node_group_has_what_its_own_nodes_have() {
     let refused = "a worker of the role `worker` can never run in the node group `small`: it needs 4 CPU, and the largest node has 2";
     assert_eq!(said(&one(4, ", placement: {node_group: small}"), ""), refused);
     assert_eq!(said(&one(4, ""), of_pipeline), refused);
-    // The task's own goes over the pipeline's; one that is empty now may grow.
+    // The task's own group overrides the pipeline's; an empty group may scale up.
     assert_eq!(said(&one(8, ", placement: {node_group: grows}"), of_pipeline), "");
     let gang = said("template: mpi, arguments: {workers: 4}", of_pipeline);
     assert_eq!(
         gang,
         "all 5 workers together can never run in the node group `small`: they need 4 x 2 + 1 x 0.1 CPU, and it has 2 x 2 CPU"
     );
-    // Where another group has more, that is told; a sum would not say on what nodes the workers could go.
+    // The message names another group if it has more; a sum would not tell which nodes the workers could use.
     let gang = said("template: mpi, arguments: {workers: 7}", "");
     assert_eq!(
         gang,
@@ -285,11 +285,11 @@ fn a_priority_above_what_the_project_may_name_is_refused() {
         planned.plan.tasks.iter().map(|task| task.priority).collect::<Vec<_>>()
     };
     assert_eq!(planned(text, 6), [6, 5, 5, 4]);
-    // What names none has what it may have.
+    // Without a priority a task gets 0, or the limit if that is lower.
     let none = text.replace("priority: 5\n", "").replace(", priority: 6", "").replace(", priority: 4", "");
     assert_eq!(planned(&none, -3), [-3; 4]);
     assert_eq!(planned(&none, 3), [0; 4]);
-    // Another node group has its own.
+    // Another node group has its own limit.
     let there = text.replace("priority: 5", "priority: 5\nplacement: {node_group: fast}");
     let facts = Facts { node_groups: vec!["fast".into()], ..facts(4) };
     assert!(try_plan(&there, JsonMap::new(), &fixtures(), &facts).is_ok());
@@ -315,7 +315,7 @@ fn a_limit_that_is_not_there_is_told_and_holds_nothing_back() {
         ]
     );
     assert_eq!(planned.plan.tasks[0].limits, ["hdfs-prd", "hdfs-prod"]);
-    // Where nobody can say which there are, nothing is told of them.
+    // If the existing ones are unknown, there is no report.
     let planned = try_plan(text, JsonMap::new(), &fixtures(), &machine()).unwrap();
     assert_eq!(planned.warnings.len(), 1);
     let wrong = text.replace("hdfs-prd", "HDFS!");
@@ -367,20 +367,20 @@ fn a_priority_class_gives_its_priority_and_one_that_is_not_there_is_refused() {
     let got: Vec<_> =
         planned.plan.tasks.iter().map(|task| (task.priority, task.preempts, task.protected)).collect();
     assert_eq!(got, [(50, true, true), (900, false, false), (-50, false, true)], "numbers preempt nothing");
-    // Each mistake once, also of the pipeline's class that all tasks would have.
+    // Each problem once, also that of the pipeline's class, which all tasks would have.
     let wrong = text.replace("urgent", "urgnt").replace(", priority: 900", "");
     let refused = try_plan(&wrong, JsonMap::new(), &fixtures(), &facts).unwrap_err();
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert_eq!((refused[0].code, refused[0].path.as_str()), (Code::UnknownPriority, "/priority"));
     assert_eq!(refused[0].message, "there is no priority class `urgnt`; did you mean `urgent`?");
-    // The bound of the project holds for classes, too.
+    // The project's limit applies to classes, too.
     let bounded = Facts { max_priority: [(String::new(), 10)].into(), ..facts };
     let refused = try_plan(text, JsonMap::new(), &fixtures(), &bounded).unwrap_err();
     assert_eq!(
         refused.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(),
         ["/priority", "/tasks/1/priority"]
     );
-    // Where the classes are not known, the document is taken as it is.
+    // If the classes are unknown, the document is accepted.
     let planned = try_plan(text, JsonMap::new(), &fixtures(), &machine()).unwrap();
     assert_eq!((planned.plan.tasks[0].priority, planned.plan.tasks[0].preempts), (0, false));
 }

@@ -1,4 +1,4 @@
-//! `processes_per_gpu`: who the processes of a worker are, on every kind of cluster, and what is refused.
+//! `processes_per_gpu`: the identities of a worker's processes, on every kind of cluster, and the refusals.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -17,7 +17,7 @@ use crate::kubernetes::templates;
 use crate::lowering::{bindings, lowered};
 use crate::support::{fixtures, machine, repository, templates as templates_of, try_plan};
 
-/// The variable that the launcher takes away, and those that only processes have.
+/// The variable that the launcher removes, and those that only processes have.
 const TABLE: &str = "CUBELOOM_PROCESSES";
 const IN_WORKER: [&str; 3] = ["GROUP_RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE"];
 
@@ -39,7 +39,7 @@ fn job_of(task: &str) -> Job {
     try_job(task, &fixtures(), &machine_with_cards(64)).unwrap()
 }
 
-/// What the launcher tells the processes of a worker.
+/// The variables that the launcher sets for the processes of a worker.
 fn told(worker: &LocalWorker) -> Vec<BTreeMap<String, String>> {
     let script = "import json, sys\nmade = {'__name__': 'launcher'}\nexec(sys.argv[1], made)\nworker = json.load(sys.stdin)\n\
                   table = json.loads(worker.pop('CUBELOOM_PROCESSES'))\n\
@@ -84,7 +84,7 @@ fn spread(job: &Job) -> LocalJob {
     }
 }
 
-/// Whatever the framework: a process is told what a worker of a job with as many workers is.
+/// For every framework: a process gets the variables of a worker in a job with as many workers.
 #[test]
 fn a_process_is_told_what_a_worker_of_its_own_would_be() {
     for (task, ranks) in [
@@ -133,7 +133,7 @@ fn a_process_is_told_what_a_worker_of_its_own_would_be() {
                     };
                     assert_eq!(process[name], expected, "{task}: {name} of process {at}");
                 }
-                // Nothing that tells a worker who it is was forgotten.
+                // No variable that identifies a worker is missing.
                 for (name, value) in &alone.env {
                     let own = worker.env.get(name) == Some(value);
                     let is_place = value.contains("/runs/r/train/0/1/") || name == "OMP_NUM_THREADS";
@@ -164,7 +164,7 @@ fn three_processes_on_each_of_four_cards_are_twelve_ranks() {
     );
     let made = lowered(&job);
     let worker = &made.workers[0];
-    // The words that differ between processes are the launcher's, the others are not.
+    // The launcher replaces the words that differ between processes; the others are unchanged.
     assert_eq!(worker.argv[2..], ["python3", "train.py", "--process=$(PROCESS_ID)"]);
     let told = told(worker);
     let of = |name: &str| told.iter().map(|each| each[name].clone()).collect::<Vec<_>>();
@@ -272,7 +272,7 @@ fn nodes_of_slurm_have_as_many_ports_as_there_are_processes_that_need_one() {
     );
 }
 
-/// The path and the sentence of the first problem.
+/// The path and the message of the first problem.
 fn refused(task: &str, templates: &TemplateSet) -> (Code, String, String) {
     let problems = try_job(task, templates, &machine_with_cards(64)).unwrap_err();
     let first = problems

@@ -1,4 +1,4 @@
-//! Every template that this repository ships refuses wrong arguments before anything starts, and names the field.
+//! Every template of this repository refuses wrong arguments before anything starts, and names the field.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,21 +12,21 @@ use serde_json::{Map, Value, json};
 
 use crate::support::{machine, repository, templates, try_plan};
 
-/// A task's arguments with one mistake.
+/// A task's arguments with one problem.
 struct Wrong {
-    /// The argument that is wrong.
+    /// The wrong argument.
     argument: String,
-    /// How, for messages.
+    /// The problem, for messages.
     how: String,
     arguments: Map<String, Value>,
 }
 
-/// What an argument can wrongly be, one of each type.
+/// Wrong values for an argument, one of each type.
 fn anything() -> [Value; 6] {
     [json!(true), json!("text"), json!(-1.5), json!([{"a": [1]}]), json!({"a": {"b": [1]}}), json!(null)]
 }
 
-/// Values that a schema does not take, and why not.
+/// Values that a schema rejects, with the reasons.
 fn wrong_values(schema: &Value, in_list: bool) -> BTreeMap<&'static str, Value> {
     let mut wrong = BTreeMap::new();
     let types: Vec<&str> = match &schema["type"] {
@@ -43,7 +43,7 @@ fn wrong_values(schema: &Value, in_list: bool) -> BTreeMap<&'static str, Value> 
         _ => value.is_object(),
     };
     if !types.is_empty() {
-        // In a list, numbers and truth values become text where text is taken.
+        // In a list, numbers and booleans become text if text is accepted.
         let becomes_text =
             |value: &Value| in_list && types.contains(&"string") && (value.is_number() || value.is_boolean());
         let mut others = anything().into_iter().filter(|value| !becomes_text(value));
@@ -74,7 +74,7 @@ fn wrong_values(schema: &Value, in_list: bool) -> BTreeMap<&'static str, Value> 
     wrong
 }
 
-/// The ways in which a task's arguments can be wrong by its template's schema.
+/// The ways in which a task's arguments can violate its template's schema.
 fn mistakes(schema: &Value, right: &Map<String, Value>) -> Vec<Wrong> {
     let mut mistakes = Vec::new();
     let mut add = |argument: &str, how: &str, value: Option<Value>| {
@@ -100,7 +100,6 @@ fn mistakes(schema: &Value, right: &Map<String, Value>) -> Vec<Wrong> {
     mistakes
 }
 
-/// The example of a template.
 fn example(name: &str) -> Value {
     plain(&fs::read_to_string(repository().join(format!("task-templates/{name}/example.yaml"))).unwrap())
         .unwrap()
@@ -176,7 +175,7 @@ fn what_arguments_must_be_together_is_said_at_one_of_them() {
     }
 }
 
-/// Tensor-parallel ranks share the cards of one node, so there are at most as many as the largest node has.
+/// Tensor-parallel ranks share the GPUs of one node, so there are at most as many as the largest node has.
 #[test]
 fn a_tensor_parallel_group_never_crosses_nodes() {
     let templates = templates(&repository().join("task-templates"));
@@ -214,14 +213,14 @@ fn the_pages_of_templates_show_tasks_that_are_right() {
                 wrong.push(format!("{name}: this is no YAML: {block}"));
                 continue;
             };
-            // A part of a task, or a file that one reads, is shown as well.
+            // The page also shows parts of a task, and files that a task reads.
             if document[0]["template"].is_string() {
                 document =
                     json!({"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p", "tasks": document});
             } else if !document["tasks"].is_array() {
                 continue;
             }
-            // What the page does not show is elsewhere in the pipeline.
+            // Parts that the page does not show are elsewhere in the pipeline.
             let elsewhere = |problem: &Problem| {
                 problem.message.starts_with("there is no task `")
                     || problem.message.contains("has no parameter")

@@ -1,4 +1,5 @@
-//! What this repository ships compiles: every template lints clean, every example plans without a warning.
+//! Everything in this repository compiles: every template passes the lint, every example plans without a
+//! warning.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ fn templates_take_a_script_or_a_command() {
     }
 }
 
-/// Templates with arguments of which one is wrong, the one, and what is said of it.
+/// Templates with arguments, one of them wrong: its name and the message about it.
 fn wrong_arguments() -> Vec<(&'static str, Value, &'static str, &'static str)> {
     let partition = |first: &str, last: &str, from: &str| json!({"from": from, "to": "hdfs://a/b/", "first": first, "last": last});
     let program = |more: Value| {

@@ -1,4 +1,4 @@
-//! The moments of schedules, also where clocks are set forward and back, and what is done about those that were missed.
+//! The scheduled moments of schedules, also across clock changes, and catch-up for missed ones.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn shown(moment: Timestamp, zone: &str) -> String {
     zoned.strftime("%m-%d %H:%M%:z").to_string()
 }
 
-/// The first firings after a moment, as the zone's clocks show them.
+/// The first scheduled moments after a moment, in the zone's local time.
 fn firings(text: &str, zone: &str, after: &str, count: usize) -> Vec<String> {
     let calendar = calendar(&format!("{text}, timezone: {zone}"));
     let mut moment = at(after);
@@ -84,7 +84,7 @@ fn a_time_that_exists_twice_fires_the_first_time() {
     assert_eq!(found, ["10-25 02:30+02:00", "10-26 02:30+01:00"]);
     let found = firings("cron: '0 * * * *'", "Europe/Berlin", "2026-10-24T23:30:00Z", 3);
     assert_eq!(found, ["10-25 02:00+02:00", "10-25 02:00+01:00", "10-25 03:00+01:00"]);
-    // From within the second time, the wall clock's next minutes were there already.
+    // During the second occurrence, the next local minutes have already passed.
     let found = firings("cron: '45 2 * * *'", "Europe/Berlin", "2026-10-25T01:10:00Z", 1);
     assert_eq!(found, ["10-26 02:45+01:00"]);
     // 2026-11-01 02:00 -> 01:00.
@@ -95,7 +95,7 @@ fn a_time_that_exists_twice_fires_the_first_time() {
     assert_eq!(found, ["04-05 01:45+11:00", "04-06 01:45+10:30"]);
 }
 
-/// What has a wildcard for the minute or the hour goes on: it has neither a gap nor a doubled moment.
+/// A wildcard for the minute or the hour continues: it has neither a gap nor a doubled moment.
 #[test]
 fn what_repeats_by_wildcard_goes_on_while_clocks_change() {
     let found = firings("cron: '0 * * * *'", "Europe/Berlin", "2026-10-24T21:30:00Z", 5);
@@ -105,7 +105,7 @@ fn what_repeats_by_wildcard_goes_on_while_clocks_change() {
     let halves = ["10-25 02:00+02:00", "10-25 02:30+02:00", "10-25 02:00+01:00", "10-25 02:30+01:00"];
     assert_eq!(found[..4], halves);
     assert_eq!(found[4], "10-26 02:00+01:00");
-    // Forward: what the clock never shows is not made up for, and nothing fires at the moment of the change instead.
+    // Forward: a skipped local time is not caught up, and nothing fires at the transition instead.
     let found = firings("cron: '30 * * * *'", "Europe/Berlin", "2026-03-29T00:00:00Z", 3);
     assert_eq!(found, ["03-29 01:30+01:00", "03-29 03:30+02:00", "03-29 04:30+02:00"]);
     // Half an hour back, 2026-04-05 02:00 -> 01:30.
@@ -168,10 +168,10 @@ fn missed_firings_are_handled_as_the_schedule_says() {
     assert_eq!((latest.fire, latest.missed), (vec![days[3]], days[..3].to_vec()));
     let all = due(&daily, CatchUp::All, stopped, now);
     assert_eq!((all.fire, all.missed, all.handled, all.next), (days.to_vec(), vec![], now, next));
-    // One that is due just now is not missed, and stands for those that were.
+    // One that is due just now is not missed, and replaces those that were.
     let latest = due(&daily, CatchUp::Latest, stopped, at("2026-01-14T06:00:03Z"));
     assert_eq!((latest.fire, latest.missed), (vec![days[3]], days[..3].to_vec()));
-    // Nothing is done twice, also when the clock is set back.
+    // Each date is handled once, even if the clock is set back.
     let again = due(&daily, CatchUp::Latest, now, at("2026-01-12T12:00:00Z"));
     assert_eq!((again.fire, again.missed, again.handled), (vec![], vec![], now));
 }
@@ -230,7 +230,7 @@ fn jitter_is_the_same_whenever_it_is_asked_for_and_spreads() {
         names.iter().map(|name| starts_at(&schedule, ("team", name), date, date)).collect();
     assert!(found.len() > 45);
     assert!(found.iter().all(|at| (date..date.plus(Duration::from_secs(600))).contains(at)));
-    // What stands for a date long past is fired now.
+    // A date long past fires now.
     let fired = date.plus(Duration::from_secs(86_400));
     let moved = starts_at(&schedule, ("team", "p1"), date, fired).since(fired);
     assert_eq!(moved, starts_at(&schedule, ("team", "p1"), date, date).since(date));
@@ -253,7 +253,7 @@ fn any_schedule() -> impl Strategy<Value = String> {
         .prop_map(|(what, zone)| format!("{what}, timezone: {zone}"))
 }
 
-/// Days before clocks are set in one of the zones, and an ordinary one.
+/// Days before clock changes in one of the zones, and an ordinary one.
 fn any_moment() -> impl Strategy<Value = Timestamp> {
     let days =
         ["2026-03-28", "2026-10-24", "2026-03-07", "2026-10-31", "2026-04-04", "2026-10-03", "2026-06-01"];
@@ -279,7 +279,8 @@ proptest! {
         }
     }
 
-    /// However often and irregularly somebody looks, each date fires once, and none that is to be made up for is lost.
+    /// However often and irregularly the schedule is checked, each date fires once, and no date to catch up
+    /// is lost.
     #[test]
     fn each_date_is_handled_once(
         text in any_schedule(),

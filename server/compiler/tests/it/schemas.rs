@@ -24,7 +24,7 @@ fn the_schemas_are_what_was_published() {
     insta::assert_json_snapshot!("template-schema", schema::template());
 }
 
-/// Every key of every struct, each with a value: the decoder must take all of them, and keep each.
+/// Every key of every struct, each with a value: the decoder must accept all of them, and keep each.
 #[test]
 fn every_key_of_the_pipeline_schema_is_read() {
     let text = include_str!("../documents/every-key.json");
@@ -36,7 +36,7 @@ fn every_key_of_the_pipeline_schema_is_read() {
         "nothing is lost between text and type"
     );
     let mut used = used_keys(&document);
-    // Of those that fire a schedule, each excludes the others.
+    // A schedule has only one of its triggers.
     for schedule in [
         json!({"every": "1h"}),
         json!({"after": {"pipeline": "clean", "project": "team", "state": "ended"}}),
@@ -54,7 +54,6 @@ fn every_key_of_the_pipeline_schema_is_read() {
     }
 }
 
-/// Every object key of a value.
 fn used_keys(value: &Value) -> BTreeSet<String> {
     match value {
         Value::Object(map) => {
@@ -65,7 +64,7 @@ fn used_keys(value: &Value) -> BTreeSet<String> {
     }
 }
 
-/// The decoder names the keys that it knows when it meets another: they are the schema's.
+/// The decoder lists its known keys for an unknown one: they are the schema's.
 #[test]
 fn the_decoder_knows_no_other_keys_than_the_schema() {
     let known = |text: &str, template: bool, path: &str| -> BTreeSet<String> {

@@ -1,4 +1,4 @@
-//! Searches: what a document may say of one, what is planned, and which values its trials try.
+//! Searches: valid documents, plans, and the values of their trials.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::support::{fixtures, machine, try_plan};
 
 const TUNE: TaskIx = TaskIx(0);
 
-/// A pipeline whose task `tune` has this search, of which it uses all that it tries.
+/// A pipeline whose task `tune` has this search and uses all of its axes.
 fn document(search: &str) -> String {
     format!(
         "{{apiVersion: cubeloom/v1, kind: Pipeline, name: p, parameters: {{few: {{type: list, default: [1, 2]}}}}, tasks: [
@@ -38,7 +38,7 @@ fn planned(plan: &RunPlan) -> &PlannedSearch {
     plan.task(TUNE).search().unwrap()
 }
 
-/// All trials of a search whose every trial is as good as this says.
+/// All trials of a search; `value` returns the result of each.
 fn trials(plan: &RunPlan, value: impl Fn(&Value) -> Option<f64>) -> Vec<Value> {
     let mut items = first_trials(plan, TUNE);
     loop {
@@ -120,7 +120,7 @@ fn arguments_that_no_trial_could_have_are_told_before_a_run() {
     let [problem] = problems.as_slice() else { panic!("{problems:#?}") };
     assert_eq!(problem.path, "/tasks/0/arguments/words/0");
     assert_eq!(problem.message, "expected text, found a mapping");
-    // A trial that is passed over has none.
+    // A skipped trial has no result.
     let passed = text.replace("search:", "when: item.x > 5, search:");
     assert_eq!(check_pipeline(&passed, &fixtures(), &machine()).1, []);
     let list =
@@ -217,7 +217,7 @@ fn a_seed_gives_the_same_trials_whatever_the_order_of_keys() {
     assert_eq!(of("7"), of("7"));
     assert_ne!(of("7"), of("8"));
 
-    // As a database may give them back.
+    // With the key order that a database may return.
     let plan = plan(&text.replace("SEED", "7"));
     let items = of("7");
     let turned: Vec<Value> = items
@@ -232,7 +232,7 @@ fn a_seed_gives_the_same_trials_whatever_the_order_of_keys() {
     assert_eq!(next(&items), next(&turned));
 }
 
-/// The estimator should be better than chance; the medians of several seeds are compared.
+/// The estimator should beat random search; the medians of several seeds are compared.
 #[test]
 fn what_earlier_trials_gave_is_used() {
     let loss = |item: &Value| {
@@ -246,7 +246,7 @@ fn what_earlier_trials_gave_is_used() {
                 let plan = plan(&format!(
                     "{{over: {{rate: {{minimum: 1e-6, maximum: 1, scale: log}}, kind: [good, bad, worse], depth: {{type: integer, minimum: 1, maximum: 40}}}}, minimize: loss, method: {method}, trials: 60, seed: {seed}}}"
                 ));
-                // The mean of the last trials tells where it looks.
+                // The mean of the last trials shows where it searches.
                 let items = trials(&plan, |item| Some(loss(item)));
                 items[30..].iter().map(loss).sum::<f64>() / 30.0
             })
@@ -258,7 +258,7 @@ fn what_earlier_trials_gave_is_used() {
     assert!(tpe < chance / 2.0, "{tpe} against {chance}");
 }
 
-/// Ranges and lists as people write them.
+/// Ranges and lists as users write them.
 fn axes() -> impl Strategy<Value = String> {
     let list = prop::collection::vec(
         prop_oneof![Just("1"), Just("'b'"), Just("[2, 3]"), Just("null"), Just("0.5")],
@@ -281,7 +281,7 @@ fn axes() -> impl Strategy<Value = String> {
     prop_oneof![list, number, stepped, whole, log, whole_log]
 }
 
-/// Whether a value is one that the axis has.
+/// Whether the axis has a value.
 fn belongs(axis: &Axis, value: &Value) -> bool {
     match axis {
         Axis::Values(values) => values.contains(value),

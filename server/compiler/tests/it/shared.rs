@@ -1,4 +1,4 @@
-//! Cases that the browser's check is held to as well: what it finds at once is what is found here.
+//! Cases shared with the browser's check: its immediate findings must be found here too.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ struct Case {
     problems: Vec<Expected>,
 }
 
-/// A text as somebody may write it: what is wrong with it may be wrong before there is a document.
+/// A text as a user may write it: it can have problems before it is a document.
 #[derive(Deserialize)]
 struct SourceCase {
     title: String,
@@ -31,7 +31,7 @@ struct Expected {
     severity: String,
     code: String,
     path: String,
-    /// The line in the text, of a case that has one.
+    /// The line in the text, if the case has one.
     #[serde(default)]
     line: Option<u32>,
 }
@@ -40,7 +40,7 @@ fn error() -> String {
     "error".into()
 }
 
-/// A problem as a line to compare; with the place in the text, where it is expected.
+/// A problem as a line to compare, with the position in the text if it is expected.
 fn line(problem: &Problem, with_place: bool) -> String {
     let severity = if problem.severity == Severity::Error { "error" } else { "warning" };
     let code = serde_json::to_value(problem.code).unwrap();
@@ -53,7 +53,7 @@ fn compared(severity: &str, code: &str, path: &str, place: Option<u32>) -> Strin
     format!("{severity} {code} {path}{place}")
 }
 
-/// What is found in a text that was not expected, or the other way round.
+/// Unexpected problems of a text, and missing ones.
 fn difference(title: &str, text: &str, expected: &[Expected]) -> Option<String> {
     let (_, problems) = check_pipeline(text, &fixtures(), &machine());
     let with_place = expected.iter().any(|one| one.line.is_some());

@@ -1,4 +1,4 @@
-//! Who decides about amounts: the template's env, the task's pin, the modes; each line of the order.
+//! The precedence for resources: the template's env, the task's pin, the modes; each line of the order.
 
 use cubeloom_domain::executor::GpuFacts;
 use cubeloom_domain::pipeline::SizingMode;
@@ -9,7 +9,7 @@ use cubeloom_domain::{Bytes, Cpu, JsonMap, Problem, TaskIx};
 
 use crate::support::{fixtures, machine, try_plan};
 
-/// The templates, of which `echo` has these variables besides.
+/// The templates, with these variables added to `echo`.
 fn with_env(env: &[(&str, &str)]) -> TemplateSet {
     let mut templates = fixtures();
     let echo = templates.get_mut("echo").unwrap();
@@ -20,7 +20,7 @@ fn with_env(env: &[(&str, &str)]) -> TemplateSet {
     templates
 }
 
-/// On a machine with so many cards.
+/// On a machine with so many GPUs.
 fn plan_with(cards: usize, templates: &TemplateSet, head: &str, task: &str) -> Result<RunPlan, Vec<Problem>> {
     let text = format!(
         "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\n{head}\ntasks:\n  \
@@ -46,7 +46,7 @@ const ASKS: &str = "resources: {cpu: 2, memory: 1Gi}";
 fn nothing_is_kept_unless_somebody_says_so() {
     let task = planned(&[], ASKS);
     assert_eq!(task.roles[0].kept, Kept::default());
-    // In the env of a task, or of a pipeline, the words have no meaning.
+    // In the env of a task, or of a pipeline, these names have no meaning.
     let own = planned(&[], "env: {NO_RESOURCE_CHECK: '1', TASK_RESOURCE_CPU: '7'}, resources: {cpu: 2}");
     assert_eq!((own.roles[0].kept, own.roles[0].resources.cpu), (Kept::default(), Cpu(2000)));
 }
@@ -61,7 +61,7 @@ fn what_the_template_fixes_is_fixed_and_stays() {
         assert_eq!(memory.roles[0].resources.memory, Bytes(3 << 30), "{name}");
         assert_eq!(memory.roles[0].kept, Kept { cpu: None, memory: Some(Keeper::Template) });
     }
-    // Cards are never sized: fixing them says nothing of the rest.
+    // Right-sizing never changes GPUs: a fixed GPU count does not affect the rest.
     let gpu = planned(&[("TASK_RESOURCE_GPU", "0")], "resources: {gpu: {count: 1}}");
     assert_eq!((&gpu.roles[0].resources.gpu, gpu.roles[0].kept), (&None, Kept::default()));
 }
@@ -79,7 +79,7 @@ fn a_number_of_cards_is_fixed_whatever_the_task_asks_for() {
             assert_eq!((gpu.count, gpu.fraction, role.kept), (Some(2), None, Kept::default()), "{task}");
         }
     }
-    // An empty value says nothing.
+    // An empty value has no effect.
     let asked = planned("", "resources: {gpu: {count: 1}}").unwrap().roles.remove(0).resources.gpu;
     assert_eq!(asked.unwrap().count, Some(1));
     for count in ["many", "-1", "0.5"] {

@@ -1,4 +1,4 @@
-//! Large documents: planning stays proportional to the number of tasks. `cubeloom bench` measures how long it takes.
+//! Large documents: planning time stays proportional to the number of tasks. `cubeloom bench` measures it.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::support::{context, fixtures, machine};
 const FEW: u32 = 1_000;
 const MANY: u32 = 10_000;
 
-/// Ten times the tasks cost ten times the processor time, or somewhat more: their square would be a hundred times.
+/// Ten times the tasks cost about ten times the CPU time: quadratic cost would be a hundred times.
 fn assert_proportional(what: &str, work: impl Fn(u32)) {
     let few = least_of(3, || work(FEW));
     let many = least_of(1, || work(MANY));
@@ -42,7 +42,7 @@ fn a_plan_and_its_jobs_cost_in_proportion_to_the_tasks() {
     });
 }
 
-/// Outputs of a far ancestor, and names that do not exist: both would cost the square of the tasks if done simply.
+/// Outputs of a far ancestor, and missing names: both would have quadratic cost if done simply.
 fn with_far_reads(tasks: u32) -> String {
     let task = |at: u32| {
         let (need, read) = (at.saturating_sub(1), "{{ tasks.t0.outputs.x }}{{ params.nothing }}");

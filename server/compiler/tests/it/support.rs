@@ -1,4 +1,4 @@
-//! Templates, documents and facts that the tests share.
+//! Templates, documents and facts shared by the tests.
 
 use std::path::Path;
 
@@ -29,17 +29,15 @@ pub fn templates(folder: &Path) -> TemplateSet {
     set
 }
 
-/// The small templates of these tests.
 pub fn fixtures() -> TemplateSet {
     templates(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures"))
 }
 
-/// The root of the repository.
 pub fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// A machine with 8 cores and 32 GiB, without GPUs.
+/// A machine with 8 CPUs and 32 GiB, without GPUs.
 pub fn machine() -> Facts {
     Facts {
         cluster: "local".into(),
@@ -70,7 +68,6 @@ pub fn context() -> RunContext {
     }
 }
 
-/// Plans a document.
 pub fn try_plan(
     text: &str,
     parameters: JsonMap,

@@ -55,8 +55,8 @@ fn mistakes_of_meaning_are_all_told() {
     insta::assert_snapshot!(listed(&check_template(&parse_template(SUSPICIOUS).unwrap())));
 }
 
-/// What a template demands of its arguments together: the first thing that does not hold is told, and what cannot be known
-/// yet is not looked at.
+/// A template's rules across its arguments: the first violated one is reported, and rules on unknown values
+/// are skipped.
 #[test]
 fn arguments_are_checked_together() {
     use crate::support::{fixtures, machine, try_plan};

@@ -2,18 +2,17 @@
 
 use super::{Money, Month};
 
-/// What a project may spend each month, from one month on until another budget is set.
+/// The monthly budget of a project, valid until another one is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Project.
     pub project: String,
-    /// The first month that it is for.
+    /// The first month that it applies to.
     pub month: Month,
-    /// How much; none where there is no bound from then on.
+    /// `None` means unlimited from then on.
     pub amount: Option<Money>,
     /// Percentage of the budget at which the project is marked.
     pub warn_percent: u32,
-    /// Whether nothing new is started after the budget is spent.
+    /// Whether no new attempts start after the budget is spent.
     pub stop: bool,
     /// Revision number, incremented on each change.
     pub revision: u64,
@@ -22,33 +21,30 @@ pub struct Budget {
 /// How much of a budget is spent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The month.
     pub month: Month,
-    /// What there is to spend.
+    /// The budget.
     pub amount: Money,
-    /// What is spent.
     pub spent: Money,
     /// Percentage of the budget at which the project is marked.
     pub warn_percent: u32,
-    /// Whether nothing new is started after the budget is spent.
+    /// Whether no new attempts start after the budget is spent.
     pub stop: bool,
 }
 
-/// What is to be said of it.
+/// Budget level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Nothing.
     Within,
-    /// It is nearly spent.
+    /// The warning percentage is reached.
     Warned,
-    /// It is spent, and what runs and starts goes on.
+    /// It is spent; attempts keep running and starting.
     Spent,
-    /// It is spent, and nothing new is started.
+    /// It is spent, and no new attempts start.
     Stopped,
 }
 
 impl Budget {
-    /// How much of it is spent in a month; none where it sets no bound.
+    /// How much of it is spent in a month. `None` without a limit.
     #[must_use]
     pub fn standing(&self, month: Month, spent: Money) -> Option<Standing> {
         let amount = self.amount?;
@@ -57,13 +53,12 @@ impl Budget {
 }
 
 impl Standing {
-    /// How many hundredths are spent, rounded down.
+    /// Percentage spent, rounded down.
     #[must_use]
     pub fn percent(&self) -> u64 {
         self.spent.percent_of(self.amount)
     }
 
-    /// What is to be said of it.
     #[must_use]
     pub fn level(&self) -> Level {
         match (self.spent >= self.amount, self.stop) {
@@ -76,7 +71,7 @@ impl Standing {
 }
 
 impl Level {
-    /// The word for it, as programs read it.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
-//! Days and months of UTC, as numbers. The arithmetic is Howard Hinnant's `days_from_civil` and `civil_from_days`.
+//! UTC days and months, as numbers. The arithmetic is Howard Hinnant's `days_from_civil` and
+//! `civil_from_days`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,24 +10,22 @@ use crate::clock::Timestamp;
 
 const MICROS: i64 = 86_400_000_000;
 
-/// A day of UTC: how many after 1970-01-01.
+/// A UTC day, as the number of days since 1970-01-01.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(pub i64);
 
-/// A month of UTC: how many after January of the year 0.
+/// A UTC month, as the number of months since January of year 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Month(i64);
 
-/// Whole days, the first and the last of them.
+/// A period of whole days, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
-    /// The first.
     pub first: Day,
-    /// The last.
     pub last: Day,
 }
 
-/// Why a text is no day, or no month.
+/// Why a text is not a day or a month.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{text}` is not {expected}")]
 pub struct BadDay {
@@ -38,31 +37,28 @@ const DAY_FORM: &str = "a day such as 2026-01-31";
 const MONTH_FORM: &str = "a month such as 2026-01";
 
 impl Day {
-    /// The day of a moment.
     #[must_use]
     pub fn of(at: Timestamp) -> Self {
         Self(at.0.div_euclid(MICROS))
     }
 
-    /// Its first moment.
+    /// The first moment of the day.
     #[must_use]
     pub fn start(self) -> Timestamp {
         Timestamp(self.0.saturating_mul(MICROS))
     }
 
-    /// The day after it.
     #[must_use]
     pub fn next(self) -> Self {
         self.plus(1)
     }
 
-    /// So many days later, or earlier.
+    /// This many days later, or earlier if negative.
     #[must_use]
     pub fn plus(self, days: i64) -> Self {
         Self(self.0.saturating_add(days))
     }
 
-    /// Its month.
     #[must_use]
     pub fn month(self) -> Month {
         let (year, month, _) = civil(self.0);
@@ -71,31 +67,26 @@ impl Day {
 }
 
 impl Month {
-    /// The first day.
     #[must_use]
     pub fn first(self) -> Day {
         Day(days(self.0.div_euclid(12), self.0.rem_euclid(12) + 1, 1))
     }
 
-    /// The last day.
     #[must_use]
     pub fn last(self) -> Day {
         self.next().first().plus(-1)
     }
 
-    /// The month after it.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }
 
-    /// The month before it.
     #[must_use]
     pub fn before(self) -> Self {
         Self(self.0 - 1)
     }
 
-    /// All of its days.
     #[must_use]
     pub fn period(self) -> Period {
         Period { first: self.first(), last: self.last() }
@@ -103,18 +94,16 @@ impl Month {
 }
 
 impl Period {
-    /// How many days it has.
+    /// Number of days.
     #[must_use]
     pub fn days(self) -> i64 {
         (self.last.0 - self.first.0 + 1).max(0)
     }
 
-    /// Its days, in order.
     pub fn each(self) -> impl Iterator<Item = Day> {
         (self.first.0..=self.last.0).map(Day)
     }
 
-    /// Whether a day is in it.
     #[must_use]
     pub fn has(self, day: Day) -> bool {
         self.first <= day && day <= self.last
@@ -141,7 +130,7 @@ impl FromStr for Day {
         let wrong = || BadDay { text: text.to_owned(), expected: DAY_FORM };
         let parts = numbers(text, &[4, 2, 2]).ok_or_else(wrong)?;
         let day = Self(days(parts[0], parts[1], parts[2]));
-        // The 30th of February becomes another day.
+        // February 30 would become another day.
         if parts[0] >= 1970 && day.to_string() == text { Ok(day) } else { Err(wrong()) }
     }
 }
@@ -157,7 +146,7 @@ impl FromStr for Month {
     }
 }
 
-/// Numbers of so many digits each, with `-` between them.
+/// Parses numbers with these digit counts, separated by `-`.
 fn numbers(text: &str, widths: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split('-').collect();
     let fits = parts.len() == widths.len()
@@ -171,7 +160,7 @@ fn numbers(text: &str, widths: &[usize]) -> Option<Vec<i64>> {
     parts.into_iter().map(|part| part.parse().ok()).collect()
 }
 
-/// How many days a date is after 1970-01-01.
+/// Days between 1970-01-01 and a date.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -180,7 +169,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// The year, month and day, so many days after 1970-01-01.
+/// The year, month and day this many days after 1970-01-01.
 fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days.saturating_add(719_468);
     let era = shifted.div_euclid(146_097);

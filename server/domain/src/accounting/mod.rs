@@ -1,6 +1,7 @@
-//! What jobs held and used, and what that costs: whole numbers only, so that parts add up to the whole exactly.
+//! Usage of jobs and its cost. All values are integers, so that parts add up to the total exactly.
 //!
-//! An attempt is counted from the moment its workers run to the moment the last of it is gone, in days of UTC.
+//! An attempt counts from the moment its workers run to the moment the last of them is gone, split into UTC
+//! days.
 
 pub mod budget;
 pub mod day;
@@ -21,19 +22,19 @@ use crate::job::Job;
 use crate::plan::{PlannedTask, RunPlan};
 use crate::resources::{GpuRequest, Resources};
 
-/// Whom an attempt is counted for: known when it is made, kept with it. Where it is counted, its pool says.
+/// The owner that an attempt is accounted to, set when it is created and stored with it. Where it is counted
+/// is in its pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// User that it runs for.
+    /// The user that it runs as.
     pub user: String,
     /// The task template's name, without its version.
     pub template: String,
-    /// Parts of cards that its workers share with others, in thousandths of a card; whole cards are in the amount.
+    /// GPU fractions of its workers, in thousandths of a GPU. Whole GPUs are in the amount.
     pub card_parts: u64,
 }
 
 impl Account {
-    /// The account of a job.
     #[must_use]
     pub fn of(job: &Job) -> Self {
         let template = job.template.split_once('@').map_or(job.template.as_str(), |(name, _)| name);
@@ -41,7 +42,7 @@ impl Account {
         Self { user: job.user.clone(), template: template.to_owned(), card_parts: card_parts(roles) }
     }
 
-    /// The account of a task of a plan, for somebody.
+    /// The account of a plan's task, for this user.
     #[must_use]
     pub fn planned(user: &str, plan: &RunPlan, task: &PlannedTask) -> Self {
         let template = plan.templates.get(task.template as usize);
@@ -61,8 +62,8 @@ fn card_parts<'r>(roles: impl Iterator<Item = (&'r Resources, u32)>) -> u64 {
     roles.map(parts).fold(0, u64::saturating_add)
 }
 
-/// The part of a card that is asked for, in thousandths: a fraction, or slices of MIG, of which a card has seven. Of an
-/// amount of a card's memory nobody knows the card, so it counts as none.
+/// The requested part of a GPU, in thousandths: a fraction, or MIG slices of which a GPU has seven. For a
+/// request by GPU memory the GPU is unknown, so it counts as none.
 fn card_part(gpu: &GpuRequest) -> u64 {
     if let Some(fraction) = gpu.fraction {
         // A fraction is over 0 and under 1.
@@ -75,50 +76,44 @@ fn card_part(gpu: &GpuRequest) -> u64 {
     u64::from(gpu.count.unwrap_or(1)).saturating_mul(slices.min(7) * 1000 / 7)
 }
 
-/// What is counted under one name. Times are in seconds times the smallest part of what they are of.
+/// Totals of usage. Times are in seconds multiplied by the resource's smallest unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// CPU that was asked for: thousandths of a core times seconds.
+    /// Requested CPU: millicores times seconds.
     pub cpu: i64,
-    /// Memory that was asked for: MiB times seconds.
+    /// Requested memory: MiB times seconds.
     pub memory: i64,
-    /// Cards that were held: thousandths of a card times seconds.
+    /// Allocated GPUs: thousandths of a GPU times seconds.
     pub gpu: i64,
-    /// CPU that was used, in the same unit.
+    /// Used CPU, in the same unit.
     pub used_cpu: i64,
-    /// Memory that was used at the peak, for as long as the job ran, in the same unit.
+    /// Peak memory usage times the run time, in the same unit.
     pub used_memory: i64,
-    /// Cards that worked, in the same unit as those that were held.
+    /// Busy GPUs, in the same unit as the allocated ones.
     pub used_gpu: i64,
-    /// Cards that were held by attempts of which it was measured whether they worked, in the same unit.
+    /// GPUs of attempts with measured GPU usage, in the same unit.
     pub measured_gpu: i64,
     /// Number of attempts that ended.
     pub attempts: i64,
-    /// Those of them that failed; one whose place was needed for another did not.
+    /// Number of failed ones. A preempted attempt has not failed.
     pub failed: i64,
-    /// Cost.
     pub cost: Cost,
 }
 
-/// What something costs, by what it is for.
+/// Cost by resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// CPU.
     pub cpu: Money,
-    /// Memory.
     pub memory: Money,
-    /// Cards.
     pub gpu: Money,
 }
 
 impl Cost {
-    /// Total.
     #[must_use]
     pub fn total(self) -> Money {
         self.cpu.plus(self.memory).plus(self.gpu)
     }
 
-    /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -130,7 +125,6 @@ impl Cost {
 }
 
 impl Figures {
-    /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -147,7 +141,8 @@ impl Figures {
         }
     }
 
-    /// The same where it is believable, so that sums of it fit into the database whatever a cluster has told.
+    /// Clamps the values to a believable maximum, so that sums fit into the database whatever a cluster
+    /// reports.
     #[must_use]
     pub fn bounded(self) -> Self {
         let most = |amount: i64| amount.clamp(0, 1 << 50);
@@ -175,55 +170,55 @@ impl Figures {
         hours(self.cpu, 1000.0)
     }
 
-    /// GiB times hours that were asked for.
+    /// Requested memory in GiB-hours.
     #[must_use]
     pub fn memory_hours(&self) -> f64 {
         hours(self.memory, 1024.0)
     }
 
-    /// Cards times hours.
+    /// Allocated GPU-hours.
     #[must_use]
     pub fn gpu_hours(&self) -> f64 {
         hours(self.gpu, 1000.0)
     }
 
-    /// Cores times hours that were used.
+    /// Used CPU-hours.
     #[must_use]
     pub fn used_cpu_hours(&self) -> f64 {
         hours(self.used_cpu, 1000.0)
     }
 
-    /// GiB times hours that were used.
+    /// Used memory in GiB-hours.
     #[must_use]
     pub fn used_memory_hours(&self) -> f64 {
         hours(self.used_memory, 1024.0)
     }
 
-    /// Whether the CPU that was used was measured, of some of it at least: what runs uses some.
+    /// Whether at least part of the used CPU was measured: every program uses some.
     #[must_use]
     pub fn cpu_is_measured(&self) -> bool {
         self.used_cpu > 0 || self.cpu == 0
     }
 
-    /// Cards times hours at work.
+    /// Busy GPU-hours.
     #[must_use]
     pub fn used_gpu_hours(&self) -> f64 {
         hours(self.used_gpu, 1000.0)
     }
 
-    /// Cards times hours that were held while it was measured whether they worked.
+    /// GPU-hours of attempts with measured GPU usage.
     #[must_use]
     pub fn measured_gpu_hours(&self) -> f64 {
         hours(self.measured_gpu, 1000.0)
     }
 
-    /// Whether it was measured what cards did, of some of them at least. An idle card is measured, too.
+    /// Whether GPU usage was measured for at least part of the time. An idle GPU is measured, too.
     #[must_use]
     pub fn gpu_is_measured(&self) -> bool {
         self.measured_gpu > 0 || self.gpu == 0
     }
 
-    /// Whether the memory that was used was, of some of it at least.
+    /// Whether at least part of the used memory was measured.
     #[must_use]
     pub fn memory_is_measured(&self) -> bool {
         self.used_memory > 0 || self.memory == 0
@@ -235,45 +230,38 @@ fn hours(seconds: i64, parts: f64) -> f64 {
     seconds as f64 / (parts * 3600.0)
 }
 
-/// What usage can be grouped by.
+/// Keys that usage can be grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// The day, UTC.
+    /// UTC day.
     Day,
-    /// Project.
     Project,
-    /// User that it ran for.
+    /// The user that it ran as.
     User,
-    /// The project and its pipeline.
+    /// Project and pipeline.
     Pipeline,
-    /// Task template.
     Template,
-    /// The cluster and its node group.
+    /// Cluster and node group.
     NodeGroup,
 }
 
-/// What a line of usage is of. As a group, what it is not grouped by is empty.
+/// The key of a usage row. Fields that it is not grouped by are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line {
-    /// The day.
     pub day: Day,
-    /// Project.
     pub project: String,
-    /// User that it ran for.
+    /// The user that it ran as.
     pub user: String,
-    /// Pipeline.
     pub pipeline: String,
-    /// Task template.
     pub template: String,
-    /// Cluster.
     pub cluster: String,
-    /// The node group; empty for the cluster's other nodes.
+    /// Empty for the cluster's other nodes.
     pub node_group: String,
 }
 
 impl Line {
-    /// The group that it belongs to.
+    /// The key of its group.
     #[must_use]
     pub fn group(&self, by: &[By]) -> Self {
         let mut group = Self::default();

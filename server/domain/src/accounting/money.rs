@@ -1,4 +1,4 @@
-//! Money: whole millionths of the currency that the settings name, and never a floating point.
+//! Money, as integral millionths of the configured currency, never as a floating-point number.
 
 use std::fmt;
 use std::iter::Sum;
@@ -10,7 +10,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Money(pub i64);
 
-/// Why a text is no amount of money.
+/// Why a text is not an amount of money.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{0}` is not an amount such as 0.35 or 1200, with at most six digits behind the point and up to 1000000000"
@@ -19,17 +19,16 @@ pub struct BadMoney(String);
 
 const UNIT: i64 = 1_000_000;
 
-/// The most that is read: sums of it over years still fit.
+/// The maximum amount, which leaves room for sums over years.
 const MOST: i64 = 1_000_000_000 * UNIT;
 
 impl Money {
-    /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// How many hundredths of `whole` it is, rounded down.
+    /// The percentage of `whole`, rounded down.
     #[must_use]
     pub fn percent_of(self, whole: Self) -> u64 {
         if whole.0 <= 0 {
@@ -38,7 +37,7 @@ impl Money {
         u64::try_from(i128::from(self.0.max(0)) * 100 / i128::from(whole.0)).unwrap_or(u64::MAX)
     }
 
-    /// As people write it on a bill: to the hundredth, halves up.
+    /// Rounded to hundredths, halves up, as on a bill.
     #[must_use]
     pub fn rounded(self) -> String {
         let cents = (i128::from(self.0) + 5000).div_euclid(10_000);

@@ -1,4 +1,4 @@
-//! What a task holds before it has run: for what a run may cost.
+//! What a task will use, before it has run: for cost estimates.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use crate::resources::Amount;
 const MIB: u64 = 1 << 20;
 
 impl Figures {
-    /// What an instance of a task of a plan holds in so much time, of an elastic one with the fewest workers; nothing is
-    /// used yet.
+    /// What an instance of a plan's task requests over this time; an elastic one with its minimum workers.
+    /// Nothing is used yet.
     #[must_use]
     pub fn planned(plan: &RunPlan, task: &PlannedTask, time: Duration) -> Self {
         let amount =

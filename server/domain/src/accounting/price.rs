@@ -1,41 +1,37 @@
-//! Prices of a pool of machines, each valid from a day on until the next one.
+//! Prices of node pools, each valid from a day until the next one.
 
 use std::collections::BTreeMap;
 
 use super::{Cost, Day, Figures, Money};
 use crate::quota::Pool;
 
-/// Prices per hour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Hourly price of one CPU core.
     pub cpu: Money,
     /// Hourly price of one GiB of memory.
     pub memory: Money,
-    /// Of one card.
+    /// Hourly price of one GPU.
     pub gpu: Money,
 }
 
-/// A price of a pool, as stored.
+/// A stored price of a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
-    /// ID.
     pub id: String,
-    /// Cluster.
     pub cluster: String,
-    /// The node group; empty for every node of the cluster whose group has no price of its own.
+    /// Empty for every node of the cluster whose group has no price of its own.
     pub node_group: String,
     /// The first day that it is valid.
     pub from: Day,
-    /// Prices per hour.
     pub rates: Rates,
-    /// Who entered it.
+    /// The user who entered it.
     pub user: String,
     /// Revision number, incremented on each change.
     pub revision: u64,
 }
 
-/// Prices, to be looked up.
+/// Prices, indexed for look-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriceList(BTreeMap<(String, String), BTreeMap<Day, Rates>>);
 
@@ -50,13 +46,13 @@ impl FromIterator<Price> for PriceList {
 }
 
 impl PriceList {
-    /// The price of a pool on a day.
     #[must_use]
     pub fn of(&self, pool: &Pool, day: Day) -> Rates {
         self.at(&pool.cluster, pool.node_group.as_deref().unwrap_or_default(), day)
     }
 
-    /// The price of a node group on a day: its own, else its cluster's; nothing costs where there is none.
+    /// The price of a node group on a day, with its cluster's as the fallback. Without either, usage costs
+    /// nothing.
     #[must_use]
     pub fn at(&self, cluster: &str, node_group: &str, day: Day) -> Rates {
         self.since(cluster, node_group, day).map(|(_, rates)| rates).unwrap_or_default()
@@ -76,7 +72,7 @@ impl PriceList {
 }
 
 impl Rates {
-    /// What a sum of usage costs: for usage that is counted already, when the price of its day is changed.
+    /// The cost of usage that is already counted, for when the price of its day changes.
     #[must_use]
     pub fn cost_of(&self, figures: &Figures) -> Cost {
         Cost {

@@ -1,25 +1,22 @@
-//! A month's statement: what was held of each pool at each price, and what it comes to.
+//! Monthly statement: usage of each pool at each price, and its cost.
 
 use std::collections::BTreeMap;
 
 use super::{Day, Figures, Line, PriceList, Rates};
 
-/// What was held of a pool while one price was valid.
+/// Usage of a pool while one price was valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Cluster.
     pub cluster: String,
-    /// The node group; empty for the cluster's other nodes.
+    /// Empty for the cluster's other nodes.
     pub node_group: String,
-    /// Since when the price is valid; none where there is no price.
+    /// Since when the price is valid. `None` without a price.
     pub since: Option<Day>,
-    /// Prices per hour.
     pub rates: Rates,
-    /// Allocated resources.
     pub figures: Figures,
 }
 
-/// The positions of lines by day and node group, in the order of pools and prices.
+/// Statement rows from usage by day and node group, ordered by pool and price.
 #[must_use]
 pub fn positions(lines: &[(Line, Figures)], prices: &PriceList) -> Vec<Position> {
     let mut found: BTreeMap<(&str, &str, Option<Day>), Position> = BTreeMap::new();

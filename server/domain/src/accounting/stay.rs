@@ -1,7 +1,7 @@
-//! From when to when an attempt held what, cut into days.
+//! When an attempt used what, split into days.
 //!
-//! Everything is rounded once: down, as counted from the attempt's beginning. The part between two moments is the
-//! difference of both, so that the parts of any split add up to the whole exactly.
+//! Everything is rounded once: down, as counted from the attempt's beginning. The part between two moments is
+//! the difference of both, so that the parts of any split add up to the total exactly.
 
 use super::{Cost, Day, Figures, Money, Period, Rates};
 use crate::clock::Timestamp;
@@ -9,41 +9,40 @@ use crate::outcome::{FailureKind, Outcome};
 use crate::record::{AttemptRecord, Stretch};
 use crate::state::AttemptState;
 
-/// The most days that an attempt runs: what is said to have begun earlier comes from a clock that is wrong, and is not
-/// counted.
+/// Maximum run time in days. An earlier start comes from a wrong clock and is not counted.
 const LONGEST: i64 = 1000;
 
-/// The most of anything that an attempt is counted with: a million of cores or cards, a PiB.
+/// Maximum amount that an attempt counts with: a million CPUs or GPUs, a PiB.
 const MOST: u64 = 1 << 30;
 
 const MICROS: i128 = 1_000_000;
 const MIB: u64 = 1 << 20;
 
-/// What an attempt held, and when.
+/// What an attempt used, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stay {
     from: Timestamp,
-    /// One after the other, up to the last's end: an elastic job holds more or less from time to time.
+    /// Consecutive parts, up to the end of the last: the allocation of an elastic job changes over time.
     parts: Vec<Part>,
-    /// CPU time that was used in all of it, in microseconds.
+    /// Total CPU time, in microseconds.
     used_cpu: u64,
-    /// For how long its cards worked, where that was measured.
+    /// Total busy time of its GPUs, if measured.
     used_card: Option<u64>,
-    /// Whether it has ended, and how.
+    /// How it ended. `None` while it runs.
     ended: Option<Ended>,
 }
 
-/// What was held for a while.
+/// What was allocated for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     until: Timestamp,
-    /// Thousandths of a core.
+    /// In millicores.
     cpu: u64,
-    /// MiB.
+    /// In MiB.
     memory: u64,
-    /// Thousandths of a card.
+    /// In thousandths of a GPU.
     gpu: u64,
-    /// MiB at the peak.
+    /// Peak, in MiB.
     used_memory: u64,
 }
 
@@ -54,14 +53,15 @@ enum Ended {
 }
 
 impl Stay {
-    /// Of an attempt; one that has not ended holds what it holds until `now`.
+    /// The usage of an attempt. One that has not ended counts until `now`.
     #[must_use]
     pub fn of(attempt: &AttemptRecord, now: Timestamp) -> Self {
         let (until, ended) = match &attempt.state {
             AttemptState::Ended { ended_at, outcome, .. } => (*ended_at, Some(ended(outcome))),
             _ => (now, None),
         };
-        // What has not begun holds nothing; a clock that went backwards gives nothing back.
+        // An attempt that has not begun uses nothing, and a clock that went backwards must not give usage
+        // back.
         let from = attempt.state.started_at().unwrap_or(until).min(until);
         let from = if from < Day::of(until).plus(-LONGEST).start() { until } else { from };
         let now = Stretch {
@@ -70,7 +70,7 @@ impl Stay {
             card_parts: attempt.account.card_parts,
             workers: attempt.workers,
         };
-        // The peak is the largest worker's.
+        // The peak is that of the largest worker.
         let peak = attempt.usage.peak_memory.0 / MIB;
         let parts = attempt.earlier.iter().chain([&now]).map(|stretch| part_of(stretch, peak, until));
         Self {
@@ -82,13 +82,13 @@ impl Stay {
         }
     }
 
-    /// Of an attempt that has ended.
+    /// The usage of an attempt that has ended.
     #[must_use]
     pub fn ended(attempt: &AttemptRecord) -> Self {
         Self::of(attempt, attempt.created_at)
     }
 
-    /// What it held between two moments, at one price.
+    /// Usage between two moments, at one price.
     #[must_use]
     pub fn between(&self, from: Timestamp, until: Timestamp, rates: &Rates) -> Figures {
         let held = |amount: fn(&Part) -> u64, unit: i128| {
@@ -101,10 +101,10 @@ impl Stay {
         let end = self.until();
         let counts = self.ended.is_some() && from <= end && end < until;
         let whole = self.since(end).max(1);
-        // A microsecond of CPU time is a thousandth of a thousandth of a core's second.
+        // A microsecond of CPU time is 10^-6 CPU-seconds.
         let used = |at: Timestamp| i128::from(self.used_cpu) * self.since(at) / (whole * 1000);
         let gpu = held(|part| part.gpu, MICROS);
-        // A card cannot work for longer than it is held.
+        // A GPU cannot be busy for longer than it is allocated.
         let most = self.held(|part| part.gpu, end) / 1000;
         let worked = i128::from(self.used_card.unwrap_or_default()).min(most);
         let used_card = |at: Timestamp| worked * self.since(at) / (whole * 1000);
@@ -126,8 +126,8 @@ impl Stay {
         }
     }
 
-    /// What it held on each of its days within a period, at each day's price. The day on which it ended is always among
-    /// them: it counts there.
+    /// Usage on each of its days within a period, at each day's price. The day on which it ended is always
+    /// included: it counts there.
     #[must_use]
     pub fn by_day(&self, period: Period, rates: impl Fn(Day) -> Rates) -> Vec<(Day, Figures)> {
         let first = Day::of(self.from).max(period.first);
@@ -136,23 +136,21 @@ impl Stay {
         Period { first, last }.each().map(of_day).collect()
     }
 
-    /// All of its days.
     #[must_use]
     pub fn days(&self) -> Period {
         Period { first: Day::of(self.from), last: Day::of(self.until()) }
     }
 
-    /// End time of its last part.
     fn until(&self) -> Timestamp {
         self.parts.last().map_or(self.from, |part| part.until)
     }
 
-    /// How long it had run at a moment, in microseconds.
+    /// Run time until a moment, in microseconds.
     fn since(&self, at: Timestamp) -> i128 {
         i128::from(at.clamp(self.from, self.until()).0) - i128::from(self.from.0)
     }
 
-    /// How much it had held at a moment, since it began: an amount times microseconds.
+    /// Allocation until a moment, since its start: an amount times microseconds.
     fn held(&self, amount: impl Fn(&Part) -> u64, at: Timestamp) -> i128 {
         let mut begin = self.from;
         self.parts.iter().fold(0, |sum, part| {
@@ -164,7 +162,7 @@ impl Stay {
     }
 }
 
-/// What was held in a stretch, of an attempt that held nothing any more after `last`.
+/// What was allocated in a stretch, for an attempt that ended at `last`.
 fn part_of(stretch: &Stretch, peak: u64, last: Timestamp) -> Part {
     let memory = (stretch.amount.memory.0 / MIB).min(MOST);
     Part {
@@ -172,7 +170,7 @@ fn part_of(stretch: &Stretch, peak: u64, last: Timestamp) -> Part {
         cpu: stretch.amount.cpu.0.min(MOST),
         memory,
         gpu: (u64::from(stretch.amount.gpus) * 1000).saturating_add(stretch.card_parts).min(MOST),
-        // Of workers that differ, all together had less.
+        // With different workers, the total was less.
         used_memory: peak.saturating_mul(u64::from(stretch.workers)).min(memory),
     }
 }

@@ -88,7 +88,7 @@ fn an_attempt_over_midnight_is_split() {
     assert_eq!((second.memory_hours(), second.used_memory_hours()), (24.0, 6.0));
     assert_eq!(days.iter().map(|(_, of)| of.used_cpu_hours()).sum::<f64>(), 1.0);
     assert_eq!(days.iter().map(|(_, of)| (of.attempts, of.failed)).collect::<Vec<_>>(), [(0, 0), (1, 0)]);
-    // 12 core-hours at 0.01, 24 GiB-hours at 0.001, 6 card-hours at 2.
+    // 12 CPU-hours at 0.01, 24 GiB-hours at 0.001, 6 GPU-hours at 2.
     let cost = Cost { cpu: Money(120_000), memory: Money(24_000), gpu: Money(12_000_000) };
     assert_eq!((second.cost, second.cost.total()), (cost, Money(12_144_000)));
 }
@@ -113,7 +113,7 @@ fn workers_that_came_and_went_are_counted_while_they_were_there() {
     assert_eq!((whole.used_memory_hours(), whole.cost.total()), (8.0, Money(8_000_000)));
     let middle = stay.between(Timestamp(HOUR / 2), Timestamp(2 * HOUR), &price);
     assert_eq!(middle.gpu_hours(), 3.0);
-    // A clock that went backwards: what is said to have ended later than the whole counts to its end.
+    // A clock that went backwards: a part that ended later than the attempt counts to the attempt's end.
     let late = AttemptRecord { earlier: vec![was(9 * HOUR, 4000, 4)], ..attempt };
     let stay = Stay::of(&late, Timestamp(0));
     assert_eq!(stay.between(Timestamp(0), Timestamp(DAY), &price).gpu_hours(), 16.0);
@@ -297,7 +297,7 @@ fn sum(days: impl IntoIterator<Item = (Day, Figures)>) -> Figures {
 }
 
 proptest! {
-    /// However a period is cut at moments, its parts add up to the whole exactly.
+    /// However a period is split at moments, its parts add up to the total exactly.
     #[test]
     fn parts_between_moments_add_up(
         attempt in attempts(),
@@ -313,7 +313,8 @@ proptest! {
         prop_assert_eq!(parts, whole);
     }
 
-    /// However a period is cut into periods of days, their parts add up to the whole exactly, though prices change.
+    /// However a period is split into periods of days, its parts add up to the total exactly, although prices
+    /// change.
     #[test]
     fn parts_of_periods_add_up(
         attempt in attempts(),
@@ -375,7 +376,7 @@ proptest! {
         prop_assert_eq!(of_positions, whole);
     }
 
-    /// Every day of many years is read as it is written.
+    /// Days round-trip through their text form over many years.
     #[test]
     fn days_come_back(day in 0_i64..2_900_000) {
         let day = Day(day);
@@ -387,7 +388,7 @@ proptest! {
         prop_assert_eq!(Day::of(Timestamp(day.next().start().0 - 1)), day);
     }
 
-    /// Money is read as it is written.
+    /// Money round-trips through its text form.
     #[test]
     fn money_comes_back(amount in 0_i64..1_000_000_000_000_000) {
         prop_assert_eq!(Money(amount).to_string().parse(), Ok(Money(amount)));

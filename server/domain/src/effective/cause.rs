@@ -1,33 +1,33 @@
-//! What an attempt failed of, told from its failure's kind and, where that says too little, from its last lines.
+//! The cause of an attempt's failure, classified by the failure's kind and, if that is not enough, by its
+//! last log lines.
 
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::{Failure, FailureKind};
 
-/// What an attempt's time was lost to.
+/// Cause of lost time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// Its own program.
     Program,
-    /// It had too little memory, on the machine or on a card.
+    /// It ran out of memory, on the node or on a GPU.
     OutOfMemory,
-    /// A GPU was lost, or is broken.
+    /// A GPU was lost or is broken.
     Gpu,
-    /// The network between its workers, or to others.
+    /// The network between its workers, or to other hosts.
     Network,
-    /// Storage that is full, away, or broken.
+    /// Storage is full, unreachable or broken.
     Storage,
-    /// Its place was needed for another job.
+    /// It was preempted.
     Preempted,
-    /// Its node, or its workers, were gone.
+    /// Its node or its workers were lost.
     NodeLost,
-    /// It hung.
     Hang,
 }
 
 impl Cause {
-    /// The word for it, as shown.
+    /// The public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Cause {
         }
     }
 
-    /// What an attempt failed of.
+    /// The cause of a failure.
     #[must_use]
     pub fn of(failure: &Failure) -> Self {
         match failure.kind {
@@ -63,13 +63,13 @@ impl Cause {
     }
 }
 
-/// The words by which libraries tell of what programs have no part in. The first cause with a word among the last lines counts:
-/// a card that is lost brings errors of NCCL about, and never the other way round.
+/// Log messages of libraries about causes outside the program. The first cause with a match in the last lines
+/// counts: a lost GPU causes NCCL errors, and never the other way round.
 ///
-/// Where they are from: the descriptions of `cudaError_t` and of XID 79 (NVIDIA), `torch.OutOfMemoryError`, TensorFlow's
-/// and XLA's allocators, `ncclResult_t` and the watchdog of PyTorch's `ProcessGroupNCCL`, gloo's transport, and
-/// `strerror` of glibc. `ncclInvalidArgument`, `ncclInvalidUsage` and illegal accesses are mistakes of programs, and are
-/// not here.
+/// Sources: the descriptions of `cudaError_t` and of XID 79 (NVIDIA), `torch.OutOfMemoryError`, the
+/// allocators of TensorFlow and XLA, `ncclResult_t` and the watchdog of PyTorch's `ProcessGroupNCCL`, gloo's
+/// transport, and `strerror` of glibc. `ncclInvalidArgument`, `ncclInvalidUsage` and illegal accesses are
+/// program errors, and are not listed.
 const SIGNS: [(Cause, &[&str]); 4] = [
     (
         Cause::Gpu,
@@ -127,7 +127,7 @@ const SIGNS: [(Cause, &[&str]); 4] = [
     ),
 ];
 
-/// What the last lines of a program name as the cause.
+/// The cause in a program's last lines.
 fn said(lines: &[String]) -> Option<Cause> {
     let says = |words: &[&str]| lines.iter().any(|line| words.iter().any(|word| line.contains(word)));
     SIGNS.iter().find(|(_, words)| says(words)).map(|(cause, _)| *cause)

@@ -1,8 +1,10 @@
-//! Effective training time: what the time from being ready to the end went to. Pure: from the attempts' records.
+//! Goodput: how the time from ready to end was spent, computed from the attempts' records without side
+//! effects.
 //!
-//! The parts of an instance's time add up to all of it. Useful is the time of steps, as programs report them. Where an attempt
-//! reports none, it is the time for which its GPUs worked; of one with GPUs of which nobody tells, nothing is known; of one without
-//! GPUs it is the time that it ran. What is done again after a failure is not useful the second time.
+//! The parts of an instance's time add up to the total. Useful time is the time of steps, as programs report
+//! them. If an attempt reports none, its useful time is the busy time of its GPUs. With GPUs of unknown usage
+//! it is unknown, and without GPUs it is the run time. Steps repeated after a failure do not count as useful
+//! again.
 
 mod cause;
 
@@ -18,56 +20,53 @@ use crate::state::AttemptState;
 
 pub use cause::Cause;
 
-/// What is asked of an attempt for this, and no more: a run may have thousands, and there is much else in their records.
+/// The needed columns of an attempt, because a run may have thousands and their records are large.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
-    /// The task's position in the plan.
+    /// Index of the task in the plan.
     pub task: TaskIx,
-    /// Instance.
     pub instance: InstanceIx,
-    /// State.
     pub state: AttemptState,
-    /// When it was written.
+    /// When it was stored.
     pub created_at: Timestamp,
-    /// At which pace its program reports steps.
+    /// Step progress of its program.
     pub pace: Option<Pace>,
-    /// That it hangs, or did.
+    /// A hang, past or present.
     pub hang: Option<Hang>,
-    /// The whole GPUs that it has.
+    /// Its whole GPUs.
     pub gpus: u32,
-    /// For how long these worked, in microseconds of one GPU, once it has ended and where that was told.
+    /// Busy time of its GPUs, in microseconds of one GPU. Set once it has ended, if reported.
     pub card_us: Option<u64>,
 }
 
-/// What time went to, in microseconds. All parts add up to the time between being ready and the end, of all instances.
+/// How time was spent, in microseconds. The parts add up to the time between ready and end, over all
+/// instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effective {
-    /// Steps.
     pub useful: u64,
-    /// Waiting for a place, or for the next try.
+    /// Pending, or waiting for a retry.
     pub waiting: u64,
-    /// Images, environments, the start of all workers, and the program's own up to its first step.
+    /// Images, environments, the start of all workers, and the program's own start up to its first step.
     pub starting: u64,
-    /// Writing checkpoints.
     pub saving: u64,
-    /// Taking up an earlier checkpoint.
+    /// Restoring a checkpoint.
     pub restoring: u64,
-    /// Steps that an earlier attempt had done already.
+    /// Repeated steps, which an earlier attempt had already done.
     pub again: u64,
-    /// GPUs that did nothing, of an attempt that reported no steps.
+    /// Idle GPUs, in attempts without reported steps.
     pub idle: u64,
-    /// Of attempts with GPUs that reported no steps: nobody tells what the GPUs did.
+    /// Attempts with GPUs that reported no steps and whose GPU usage is unknown.
     pub unknown: u64,
-    /// What attempts lost by failing, after the last step that they reported.
+    /// Lost by failures, after the last reported step.
     pub lost: BTreeMap<Cause, u64>,
     /// Number of attempts that ran.
     pub ran: u32,
-    /// How many of them reported steps.
+    /// Number of those that reported steps.
     pub reported: u32,
 }
 
 impl Effective {
-    /// The parts by their words, in microseconds, in the order in which they are shown.
+    /// The parts by name, in microseconds, in display order.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let lost = self.lost.iter().map(|(cause, micros)| (cause.as_str(), *micros));
         [
@@ -84,14 +83,13 @@ impl Effective {
         .chain(lost)
     }
 
-    /// All parts together, in microseconds.
+    /// Total, in microseconds.
     #[must_use]
     pub fn whole(&self) -> u64 {
         self.parts().map(|(_, micros)| micros).sum()
     }
 
-    /// Useful time of all time of which anything is known; none where there was no such time, or none in which anything ran that is
-    /// known of.
+    /// Useful share of the time with known usage. `None` if there was no such time, or nothing ran in it.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         let known = self.whole() - self.unknown;
@@ -99,7 +97,6 @@ impl Effective {
         (!says_nothing).then(|| self.useful as f64 / known as f64)
     }
 
-    /// This and another together.
     #[must_use]
     pub fn plus(mut self, other: &Self) -> Self {
         self.useful += other.useful;
@@ -119,27 +116,27 @@ impl Effective {
     }
 }
 
-/// What an instance's time went to, told attempt by attempt: of many they need not be in memory together. Attempts of before it
-/// was last ready are not its own any more.
+/// Accumulates an instance's time, attempt by attempt, so that they need not be in memory together. Attempts
+/// from before it was last ready do not count.
 #[derive(Clone, Debug)]
 pub struct Telling {
     ready_at: Timestamp,
     until: Timestamp,
     sum: Effective,
-    /// Up to where time has been told.
+    /// Time is accounted up to here.
     told: Timestamp,
-    /// How far steps have come.
+    /// The furthest step so far.
     reached: Option<f64>,
 }
 
 impl Telling {
-    /// Of an instance, from when it was ready until it ended, or until now.
+    /// For an instance, from ready until its end or now.
     #[must_use]
     pub fn new(ready_at: Timestamp, until: Timestamp) -> Self {
         Self { ready_at, until, sum: Effective::default(), told: ready_at, reached: None }
     }
 
-    /// The next attempt at it, by number.
+    /// Adds its next attempt, in order of number.
     pub fn add(&mut self, record: &Tried) {
         if record.created_at < self.ready_at {
             return;
@@ -152,7 +149,7 @@ impl Telling {
         self.told = created.max(end);
     }
 
-    /// What its time went to.
+    /// The result.
     #[must_use]
     pub fn end(mut self) -> Effective {
         self.sum.waiting += micros(self.told, self.until);
@@ -167,7 +164,7 @@ fn end_of(record: &Tried, until: Timestamp) -> Timestamp {
     }
 }
 
-/// Adds what an attempt's time went to, from `created` to `end`. `reached` is the furthest step of those before it.
+/// Adds an attempt's time, from `created` to `end`. `reached` is the furthest step of earlier attempts.
 fn add_attempt(
     sum: &mut Effective,
     record: &Tried,
@@ -196,7 +193,7 @@ fn add_attempt(
     sum.reported += 1;
     let first = pace.first.at.clamp(started, end);
     let last = pace.last.at.clamp(first, end);
-    // The first report closes a step, too: one as long as those after it.
+    // The first report also closes a step, assumed to be as long as those after it.
     let before = micros(started, first);
     let restoring = pace.restoring.min(before);
     let opening = mean_gap(pace, micros(first, last)).min(before - restoring);
@@ -208,7 +205,7 @@ fn add_attempt(
     sum.saving += saving;
     sum.again += again;
     sum.useful += stepping - saving - again;
-    // What comes after the last report of an attempt that has not failed is its work, too, unless it hangs.
+    // The time after the last report is work, too, if the attempt has neither failed nor hangs.
     match failure.map(|(cause, _)| cause).or_else(|| hangs(record).then_some(Cause::Hang)) {
         Some(cause) => *sum.lost.entry(cause).or_default() += micros(last, end),
         None => sum.useful += micros(last, end),
@@ -216,7 +213,7 @@ fn add_attempt(
     *reached = Some(reached.map_or(pace.last.step, |furthest| furthest.max(pace.last.step)));
 }
 
-/// The time of an attempt that has not failed and reported no steps: what its GPUs did.
+/// The time of an attempt that has not failed and reported no steps, by its GPU usage.
 fn add_without_steps(sum: &mut Effective, record: &Tried, ran: u64) {
     if record.gpus == 0 {
         sum.useful += ran;
@@ -232,8 +229,8 @@ fn add_without_steps(sum: &mut Effective, record: &Tried, ran: u64) {
     }
 }
 
-/// What an attempt failed of, and whether that has a cause beyond its start, which did not come about. A person's wish that
-/// it stops is no loss.
+/// An attempt's cause of failure, and whether that lies beyond a start that did not happen. A stop by a user
+/// is no loss.
 fn failed_of(state: &AttemptState) -> Option<(Cause, bool)> {
     match state {
         AttemptState::Ended { outcome: Outcome::Failed(failure), .. } => {
@@ -245,17 +242,16 @@ fn failed_of(state: &AttemptState) -> Option<(Cause, bool)> {
     }
 }
 
-/// Whether an attempt hangs now.
 fn hangs(record: &Tried) -> bool {
     record.state.is_live() && record.hang.as_ref().is_some_and(|hang| hang.is_present())
 }
 
-/// How long a gap between reports is, in microseconds, of a time in which they came.
+/// Average gap between reports, in microseconds, over the time with reports.
 fn mean_gap(pace: &Pace, between: u64) -> u64 {
     between.checked_div(u64::from(pace.gaps)).unwrap_or(0)
 }
 
-/// How much of the time of steps went to those that an earlier attempt had done: steps are taken to be equally long.
+/// How much of the step time was for repeated steps. Steps are assumed to be equally long.
 fn done_again(pace: &Pace, reached: Option<f64>, stepping: u64) -> u64 {
     let Some(reached) = reached else { return 0 };
     let done = pace.last.step - pace.first.step;

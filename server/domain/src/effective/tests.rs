@@ -49,7 +49,7 @@ fn seconds(micros: u64) -> u64 {
     micros / 1_000_000
 }
 
-/// What the time of an instance went to that had these attempts.
+/// How the time of an instance with these attempts was spent.
 fn of_instance<'a>(
     ready_at: Timestamp,
     until: Timestamp,
@@ -65,7 +65,7 @@ fn each_part_of_an_attempt_is_told_apart() {
     let pace = Pace { saving: 7_000_000, restoring: 5_000_000, ..pace((60, 1.0), (160, 11.0)) };
     let one = attempt(10, ended(Some(30), 170, Outcome::Succeeded), Some(pace));
     let found = of_instance(at(0), at(170), [&one].into_iter());
-    // From 30 to 60 it began, took up a checkpoint for 5 s, and did its first step in 10.
+    // From 30 to 60 it started, restored a checkpoint for 5 s, and did its first step in 10.
     let parts = [found.waiting, found.starting, found.restoring, found.saving, found.useful, found.again];
     assert_eq!(parts.map(seconds), [10, 20 + 15, 5, 7, 10 + 100 + 10 - 7, 0]);
     assert_eq!((seconds(found.whole()), found.ran, found.reported), (170, 1, 1));
@@ -73,7 +73,8 @@ fn each_part_of_an_attempt_is_told_apart() {
 
 #[test]
 fn steps_that_a_failed_attempt_had_done_are_done_again() {
-    // Ten steps, then a card is lost, half a minute after the last report; from a checkpoint after step 6.
+    // Ten steps, then a GPU is lost, half a minute after the last report; the next attempt restores the
+    // checkpoint after step 6.
     let lost = Failure {
         last_lines: vec!["CUDA error: uncorrectable ECC error encountered".into()],
         ..Failure::new(FailureKind::Exit, "worker-0 ended with exit code 1")
@@ -152,7 +153,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
 }
 
 prop_compose! {
-    /// Moments may lie anywhere: clocks of workers are not the server's.
+    /// Timestamps may be anywhere: workers' clocks differ from the server's.
     fn any_pace()(
         from in 0_i64..400, until in 0_i64..400, first in -5.0..50.0, last in -5.0..50.0,
         gaps in 0_u32..9, saving in 0_u64..300_000_000, restoring in 0_u64..300_000_000,

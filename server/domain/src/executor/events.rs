@@ -1,4 +1,4 @@
-//! What an executor reports of attempts.
+//! Reports of executors about attempts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,94 +15,89 @@ use crate::preflight::Tested;
 use crate::quantity::Bytes;
 use crate::usage::{RoleUsage, UsageSummary};
 
-/// Something that happened to an attempt.
+/// An event of an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// Attempt.
     pub key: AttemptKey,
-    /// What happened.
     pub event: Event,
 }
 
-/// What happened to an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// Something has to be made before it can start (again), e.g. its Python environment; empty when that is over.
+    /// Something must be prepared before it can start (again), e.g. its Python environment. Empty when that
+    /// is done.
     Preparing(String),
     /// All of its workers that must start together run.
     Started {
-        /// Time.
+        /// Start time.
         at: Timestamp,
     },
-    /// Its program said how far it is.
+    /// Its program reported progress.
     Progress(Progress),
-    /// At which pace its workers have reported steps so far, all together.
+    /// Step progress of all its workers so far.
     Paced(Box<Pace>),
-    /// What the test of its workers came to, before its program began.
+    /// Result of its workers' preflight test, before its program began.
     Tested(Box<Tested>),
     /// Its program reported a value of the metric that its job [watches](Job::watches).
     Measured(Metric),
-    /// A worker of it has nearly used up its memory. Told now and then for as long as that is so, of a job that
-    /// [grows](Job::grows).
+    /// A worker is close to its memory limit. Repeated while that lasts, for a job that [grows](Job::grows).
     NearlyFull(NearlyFull),
-    /// Workers that were to get more memory while they run keep what they had: not all of their role could be given it.
+    /// Workers did not get more memory while they run: not all of their role could.
     NotGiven(NotGiven),
-    /// Workers that it was to give back are gone, or more could not be given to it: it has only so many, those with the lowest
-    /// ranks.
+    /// Workers to be removed are gone, or more could not be added: it has only this many, those with the
+    /// lowest ranks.
     Resized {
-        /// How many, of all roles.
+        /// Number of workers, over all roles.
         workers: u32,
     },
-    /// So many of its workers run, of all roles: of a job to which the cluster's own scheduler gives workers, and from which it
-    /// takes some.
+    /// Number of running workers, over all roles, for a job that the cluster's own scheduler scales.
     Running {
-        /// Count.
+        /// Number of running workers.
         workers: u32,
     },
     /// It has ended, and nothing of it runs any more.
     Ended(Box<Ended>),
-    /// The cluster knows nothing of it.
+    /// The cluster does not know it.
     NotFound,
 }
 
-/// That the workers of a role did not get the memory that they were to get while they run.
+/// A role's workers did not get the memory that they were to get while they run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotGiven {
-    /// Role.
     pub role: String,
-    /// What each of them was to have.
+    /// Intended memory of each.
     pub memory: Bytes,
-    /// Why, in the cluster's words.
+    /// The cluster's reason.
     pub why: String,
 }
 
-/// That a worker has nearly used up its memory.
+/// A worker is close to its memory limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearlyFull {
-    /// Its role.
     pub role: String,
-    /// Its memory limit, by which it was judged.
+    /// Memory limit that it was compared with.
     pub limit: Bytes,
-    /// Anonymous plus shared memory that it uses.
+    /// Anonymous plus shared memory in use.
     pub used: Bytes,
 }
 
 impl NearlyFull {
-    /// Whether a worker that uses so much of its limit has nearly used it up: 19 of 20 parts. What was chosen from earlier
-    /// attempts is a tenth more than the most that they used, so that usual use is below it.
+    /// Whether a worker that uses this much is close to its limit: 19/20. Limits chosen from history are a
+    /// tenth above the peak, so usual usage is below this.
     #[must_use]
     pub fn is(used: Bytes, limit: Bytes) -> bool {
         used.0 > 0 && used >= Self::least(limit)
     }
 
-    /// The least that is nearly all of a limit.
+    /// The threshold for a limit.
     #[must_use]
     pub fn least(limit: Bytes) -> Bytes {
         Bytes(limit.0 - limit.0 / 20)
     }
 }
 
-/// Something that a cluster told of a job: why a worker waits, what could not be mounted, where one was placed.
+/// An event that a cluster reported for a job: why a worker is pending, which mount failed, where a worker
+/// was placed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     /// Time at which the event was last reported.
@@ -117,36 +112,33 @@ pub struct Notice {
     pub message: String,
 }
 
-/// How far a program is.
+/// Progress of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Number of completed steps.
     pub step: f64,
     /// Total number of steps, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub total: Option<f64>,
 }
 
-/// How an attempt ended, and what it left.
+/// How an attempt ended, with its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    /// How.
     pub outcome: Outcome,
-    /// When its workers ran; absent when none did.
+    /// When its workers started. `None` if none did.
     pub started_at: Option<Timestamp>,
-    /// End time of its last part.
     pub ended_at: Timestamp,
-    /// What its program reported: of each name, the value of the lowest rank that wrote it.
+    /// What its program reported. Each name has the value of the lowest rank that wrote it.
     pub report: Report,
-    /// What it used, all workers together.
+    /// Total usage of its workers.
     pub usage: UsageSummary,
-    /// What the largest worker of each role used, as far as the cluster tells.
+    /// Usage of the largest worker of each role, if the cluster reports it.
     pub roles: Vec<RoleUsage>,
 }
 
 impl Ended {
-    /// Puts its times after the moment at which the attempt was written, as long as it took: a cluster's clock may be behind, and
-    /// Kubernetes counts whole seconds.
+    /// Moves its times after the time at which the attempt was stored, keeping the duration: a cluster's
+    /// clock may be behind, and Kubernetes counts whole seconds.
     pub fn follow(&mut self, written: Timestamp) {
         let began = self.started_at.unwrap_or(self.ended_at);
         if began < written {
@@ -167,19 +159,19 @@ pub struct Report {
     /// Metrics, in the order they were written.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub metrics: Vec<Metric>,
-    /// Files worth showing.
+    /// Files to display.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub artifacts: Vec<Artifact>,
-    /// Models that it made.
+    /// Models that it produced.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub models: Vec<ReportedModel>,
     /// The last checkpoint.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub checkpoint: Option<Value>,
-    /// What the test of its workers came to. It is kept with the attempt.
+    /// Result of its workers' preflight test. It is stored with the attempt.
     #[serde(skip)]
     pub preflight: Option<Box<Tested>>,
-    /// A sentence for each thing that could not be read, the first of them.
+    /// The first warnings about lines that could not be read, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
 }
@@ -187,7 +179,6 @@ pub struct Report {
 /// One measured value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
-    /// Name.
     pub name: String,
     /// The value, which may be NaN or infinite.
     #[serde(with = "crate::json::measured")]
@@ -200,7 +191,6 @@ pub struct Metric {
 /// An artifact: a file to display.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// Name.
     pub name: String,
     /// Path relative to the run's folder.
     pub path: String,

@@ -3,21 +3,21 @@ use crate::quantity::Span;
 
 use super::*;
 
-/// Use in percent and power in watts of a card, and for how many seconds, as such series look: a card without a program; one
-/// whose program loads data; training; a checkpoint; and one whose program waits for another that is gone.
+/// Utilization in percent and power in watts of a GPU, as in real series. The phases are: without a
+/// program; loading data; training; writing a checkpoint; and waiting for another that is gone.
 const NOTHING: (u32, u64) = (0, 70);
 const LOADS: (u32, u64) = (0, 118);
 const TRAINS: (u32, u64) = (97, 612);
 const SAVES: (u32, u64) = (0, 131);
 const WAITS: (u32, u64) = (0, 124);
-/// Collective calls of a library that polls keep a card in use, though it draws little.
+/// Collective calls of a polling library keep a GPU busy, although it draws little.
 const POLLS: (u32, u64) = (100, 154);
 
 fn at(second: i64) -> Timestamp {
     Timestamp(second * 1_000_000)
 }
 
-/// A worker's series, a sample a second.
+/// A worker's series, with a sample per second.
 fn worker(index: u32, parts: &[((u32, u64), i64)]) -> WorkerUsage {
     let mut samples = Vec::new();
     for ((use_percent, watts), seconds) in parts {
@@ -44,7 +44,7 @@ fn worker(index: u32, parts: &[((u32, u64), i64)]) -> WorkerUsage {
     WorkerUsage { worker: WorkerName { role: "worker".into(), index }, samples }
 }
 
-/// Four minutes of loading and training with three checkpoints of 20 seconds, then `last` for so long.
+/// Four minutes of loading and training with three checkpoints of 20 seconds, then `last` for this long.
 fn trained(index: u32, last: (u32, u64), seconds: i64) -> WorkerUsage {
     let mut parts = vec![(NOTHING, 5), (LOADS, 95)];
     for _ in 0..3 {
@@ -54,7 +54,7 @@ fn trained(index: u32, last: (u32, u64), seconds: i64) -> WorkerUsage {
     worker(index, &parts)
 }
 
-/// When `trained` comes to its last part.
+/// When `trained` reaches its last part.
 const LAST: i64 = 500;
 
 fn policy(seconds: u64) -> HangPolicy {
@@ -76,7 +76,7 @@ fn a_gang_whose_cards_have_all_fallen_idle_for_longer_than_ever_hangs() {
     let said =
         "its GPUs have been idle for 5m; never before were they for more than 20s between two times at work";
     assert_eq!(hang.sentence(), said);
-    // Its pattern has gaps of 20 seconds: three of them are no hang, however soon it is to be one.
+    // Its pattern has gaps of 20 seconds: three times that is no hang, even with the shortest setting.
     assert_eq!(found(&gang, None, 1, LAST + 59), None);
     assert!(found(&gang, None, 1, LAST + 60).is_some());
 }
@@ -85,7 +85,7 @@ fn a_gang_whose_cards_have_all_fallen_idle_for_longer_than_ever_hangs() {
 fn a_card_at_work_anywhere_is_no_hang_nor_is_one_that_polls() {
     assert_eq!(look(&[trained(0, WAITS, 400), trained(1, TRAINS, 400)], 2, at(LAST + 399)), None);
     assert_eq!(look(&[trained(0, WAITS, 400), trained(1, POLLS, 400)], 2, at(LAST + 399)), None);
-    // Nobody uses it, and it draws much: it is told of with a delay.
+    // Idle, but it draws much: power is reported with a delay.
     assert_eq!(look(&[trained(0, (0, 580), 400)], 1, at(LAST + 399)), None);
 }
 
@@ -104,12 +104,12 @@ fn what_has_not_worked_yet_and_what_is_not_told_of_any_more_says_nothing() {
 
 #[test]
 fn workers_that_were_given_back_do_not_count_and_those_that_fell_silent_do() {
-    // The second one went in the midst of its work.
+    // The second one was removed while it was busy.
     let gang = [trained(0, WAITS, 400), worker(1, &[(LOADS, 100), (TRAINS, 200)])];
     let idle = look(&gang, 1, at(LAST + 399)).unwrap();
     assert_eq!((idle.since, idle.worked), (at(LAST), 340_000_000));
     assert_eq!(look(&gang, 2, at(LAST + 399)), None, "it is silent, and may be at work");
-    // One that stays is silent as well.
+    // A remaining one is silent as well.
     let gang = [gang[1].clone(), trained(2, TRAINS, 1), trained(3, WAITS, 400)];
     assert_eq!(look(&gang, 2, at(LAST + 399)), None);
     assert!(look(&gang, 1, at(LAST + 399)).is_some());
@@ -117,7 +117,7 @@ fn workers_that_were_given_back_do_not_count_and_those_that_fell_silent_do() {
 
 #[test]
 fn what_waits_for_others_to_want_something_of_it_does_not_hang() {
-    // A server that was asked something now and then, and is not asked for long.
+    // A server with occasional requests, and none for a long time.
     let mut parts = vec![(LOADS, 100)];
     for _ in 0..10 {
         parts.extend([(TRAINS, 40), (WAITS, 60)]);
@@ -126,7 +126,7 @@ fn what_waits_for_others_to_want_something_of_it_does_not_hang() {
     let idle = look(&quiet, 1, at(3139)).unwrap();
     assert_eq!((idle.longest, idle.idled, idle.worked), (60_000_000, 600_000_000, 440_000_000));
     assert_eq!(found(&quiet, None, 300, 3139), None);
-    // One that was asked for the first time just now: what is usual is not known yet.
+    // A server with its first request just now: its usual pattern is unknown.
     let first = [worker(0, &[(LOADS, 100), (TRAINS, 200), (WAITS, 2000)])];
     assert_eq!(found(&first, None, 300, 2299), None);
     assert!(found(&first, None, 200, 2299).is_some());
@@ -157,10 +157,10 @@ fn a_program_that_still_reports_steps_or_is_done_with_them_does_not_hang() {
     assert_eq!((hang.rank, hang.step), (3, Some(9.0)));
 }
 
-/// Seconds between two values that an exporter tells.
+/// Interval between two values of an exporter, in seconds.
 const EVERY: f64 = 15.0;
 
-/// Ten minutes of work, and then idle for so many minutes; cards that draw 300 W at work, and 60 W otherwise.
+/// Ten minutes busy, then idle for this many minutes. GPUs draw 300 W when busy, and 60 W otherwise.
 fn told_worker(name: &str, idle: u32, tells_power: bool) -> WorkerUsage {
     let points = |at_work: f64, at_rest: f64| {
         let value = move |n: u32| if n < 40 { at_work } else { at_rest };
@@ -199,7 +199,7 @@ fn cards_that_fall_idle_are_a_sign_by_what_exporters_tell_too() {
 
 #[test]
 fn what_lies_between_two_samples_was_never_seen() {
-    // A week of work and rest, of which a sample every five minutes is kept, and ten minutes of rest at its end.
+    // A week of alternating phases, thinned to a sample every five minutes, with ten idle minutes at its end.
     let lines = |rest: u32| {
         let value = move |n: u32| if n >= 2000 - rest { 0.0 } else { 80.0 };
         let points = (0..2000).map(|n| [f64::from(n) * 300.0, value(n)]).collect();

@@ -1,18 +1,18 @@
-//! When a pipeline runs by itself, as its document says it.
+//! When a pipeline runs automatically, as its document defines it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::Span;
 
-/// When a pipeline runs by itself: exactly one of `cron`, `every`, `after` and `file`.
+/// When a pipeline runs automatically: exactly one of `cron`, `every`, `after` and `file`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
     /// Five fields: minute, hour, day of month, month, day of week.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cron: Option<String>,
-    /// A fixed distance, counted from `start`, else from the first midnight of 1970.
+    /// A fixed interval, counted from `start`, or else from 1970-01-01T00:00.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub every: Option<Span>,
     /// It runs when a run of another pipeline has ended.
@@ -24,39 +24,40 @@ pub struct Schedule {
     /// An IANA time zone; UTC when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timezone: Option<String>,
-    /// No firing before this day (`2026-01-31`) or moment (`2026-01-31T06:00`), in the time zone.
+    /// No scheduled runs before this day (`2026-01-31`) or time (`2026-01-31T06:00`), in the time zone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start: Option<String>,
-    /// No firing after this day or moment.
+    /// No scheduled runs after this day or time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub end: Option<String>,
-    /// What becomes of firings that were missed while no server ran; `latest` when absent.
+    /// What happens to runs that were missed while no server ran; `latest` when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub catch_up: Option<CatchUp>,
-    /// Whether a firing waits until the run of the one before has succeeded.
+    /// Whether a scheduled run waits until the previous one has succeeded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub depends_on_past: Option<bool>,
-    /// Whether a firing is left out while an earlier run of the pipeline goes on.
+    /// Whether a scheduled run is skipped while an earlier run of the pipeline is active.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skip_if_running: Option<bool>,
-    /// The run starts up to this much later: each date at its own moment, the same one whenever it is asked for.
+    /// Maximum random delay of a run. Each date has its own fixed delay.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub jitter: Option<Span>,
     /// A run that has not succeeded this long after its date is marked as late.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub late_after: Option<Span>,
-    /// Whether it does not fire; people can pause it without a new version, too.
+    /// Whether it is paused; users can also pause it without a new version.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub paused: Option<bool>,
 }
 
-/// The end of another pipeline's runs, each of which starts a run. Runs that are tasks of other runs start none.
+/// Runs of another pipeline, each of which starts a run when it ends. Runs that are tasks of other runs start
+/// none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct After {
     /// The other pipeline.
     pub pipeline: String,
-    /// Its project, where that is another one: whoever sets the schedule must be able to read it.
+    /// Its project, if it is another one. The user who sets the schedule must be able to read it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub project: Option<String>,
     /// How its run must have ended; `succeeded` when absent.
@@ -64,7 +65,7 @@ pub struct After {
     pub state: Option<EndState>,
 }
 
-/// How a run has ended that others wait for.
+/// The awaited end state of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndState {
@@ -73,12 +74,12 @@ pub enum EndState {
     Succeeded,
     /// It has failed.
     Failed,
-    /// However it has ended.
+    /// In any state.
     Ended,
 }
 
 impl EndState {
-    /// The word for it, as stored and shown.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -89,30 +90,30 @@ impl EndState {
     }
 }
 
-/// A file, or a partition's folder, of every hour, day, month or year.
+/// A file, or a partition's folder, for every hour, day, month or year.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arrival {
-    /// The volume of the project that it comes to; its workspace when absent. None for an address of HDFS.
+    /// The project's volume in which it arrives; its workspace when absent. Not used for an HDFS URL.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub volume: Option<String>,
-    /// Its path in the volume, or `hdfs://host:port/path`, with its date: `logs/dt=%Y-%m-%d/_SUCCESS`. With a slash at
-    /// its end it is a folder, which counts once something lies in it.
+    /// Its path in the volume, or `hdfs://host:port/path`, with its date: `logs/dt=%Y-%m-%d/_SUCCESS`. With a
+    /// trailing slash it is a folder, which counts once it is not empty.
     pub path: String,
-    /// How often it is looked for; `1m` when absent.
+    /// Polling interval; `1m` when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub every: Option<Span>,
 }
 
-/// What becomes of missed firings.
+/// What happens to missed runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CatchUp {
-    /// They are left out.
+    /// They are skipped.
     None,
-    /// The last of them is made up for.
+    /// Only the last of them runs.
     #[default]
     Latest,
-    /// Each of them is, from `start` on also those before the schedule was set.
+    /// All of them run, including those from `start` until the schedule was set.
     All,
 }

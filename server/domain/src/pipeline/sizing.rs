@@ -17,7 +17,7 @@ pub enum SizingMode {
 }
 
 impl SizingMode {
-    /// The word for it, as stored and shown.
+    /// The stored and public name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

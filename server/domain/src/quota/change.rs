@@ -1,34 +1,32 @@
-//! Changes of the tree: one or several queues at once.
+//! Changes to the quota tree: of one or several queues at once.
 
 use super::{Queue, QueueRecord};
 
-/// A change of one queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueChange {
-    /// Which.
     pub queue: Queue,
-    /// What it becomes, at a revision that is given where it is stored; nothing: a group is taken away, and of a project
-    /// nothing is said any more.
+    /// Its new state, with a revision assigned by the store. `None` removes a group, or resets a project to
+    /// defaults.
     pub to: Option<QueueRecord>,
-    /// The revision that is changed; any, where none is said.
+    /// The revision that is changed. `None` means any.
     pub expected: Option<u64>,
 }
 
 impl QueueChange {
-    /// Says where a queue is and what it has.
+    /// Sets a queue's position and quotas.
     #[must_use]
     pub fn put(record: QueueRecord, expected: Option<u64>) -> Self {
         Self { queue: record.queue.clone(), to: Some(record), expected }
     }
 
-    /// Takes it away.
+    /// Removes a queue.
     #[must_use]
     pub fn take_away(queue: Queue, expected: Option<u64>) -> Self {
         Self { queue, to: None, expected }
     }
 }
 
-/// The tree after changes, each of another queue. A project of which nothing is said any more is still there.
+/// The tree after changes, each of a different queue. A project that was reset to defaults stays in it.
 #[must_use]
 pub fn changed(before: &[QueueRecord], changes: &[QueueChange]) -> Vec<QueueRecord> {
     let is_changed = |one: &&QueueRecord| changes.iter().any(|change| change.queue == one.queue);

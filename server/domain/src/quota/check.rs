@@ -1,4 +1,4 @@
-//! Whether the tree may become what somebody wants. Every fault names its field, as a JSON pointer into
+//! Validates an edit of the quota tree. Every fault names its field, as a JSON pointer into
 //! `{"parent": ..., "quotas": {"prod/a100": {"guarantee": {"gpus": 8}, ...}}}`.
 
 use std::collections::BTreeSet;
@@ -8,54 +8,50 @@ use super::room::Rooms;
 use super::tree::Tree;
 use super::{Pool, Queue, QueueRecord, Quota, Resource};
 
-/// Weights go up to this.
+/// Maximum weight.
 const HEAVIEST: u32 = 1000;
 
-/// Priorities go up to this, and down to as much below 0.
+/// Maximum absolute priority.
 const MOST_URGENT: i32 = 1000;
 
-/// What is wrong with an edit.
+/// A problem with an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The field.
     pub field: String,
-    /// What kind of fault it is.
     pub kind: FaultKind,
-    /// What is wrong, and what to do.
+    /// The problem, and what to do.
     pub message: String,
 }
 
-/// What kind of fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Groups that are in each other.
+    /// Groups that contain each other.
     Cycle,
-    /// A group or a pool that there is not.
+    /// An unknown group or pool.
     Unknown,
-    /// Something outside of what is allowed, or against what is said elsewhere.
+    /// A value outside of the allowed range, or in conflict with other settings.
     Conflict,
-    /// More is guaranteed than there is.
+    /// The guarantees exceed the capacity.
     Over,
-    /// Less than what is held now. Who knows that may do it all the same.
+    /// Less than the current usage. It can be confirmed.
     BelowUse,
 }
 
-/// An edit of the tree: one queue is put there, put differently, or taken away.
+/// An edit of the tree: one queue is added, changed or removed.
 #[derive(Debug)]
 pub struct Edit<'e> {
-    /// The tree as it is.
+    /// The current tree.
     pub before: &'e [QueueRecord],
-    /// As it would be.
+    /// The edited tree.
     pub after: &'e [QueueRecord],
-    /// The queue.
     pub queue: &'e Queue,
-    /// What the pools have.
+    /// Capacity of the pools.
     pub rooms: &'e Rooms,
-    /// What jobs hold.
+    /// Jobs with allocations.
     pub jobs: &'e [Job],
 }
 
-/// Everything that is wrong with an edit, or what keeps the tree from being so.
+/// All problems with an edit.
 #[must_use]
 pub fn faults(edit: &Edit<'_>) -> Vec<Fault> {
     let (before, after) = (Tree::of(edit.before), Tree::of(edit.after));
@@ -76,7 +72,7 @@ pub fn faults(edit: &Edit<'_>) -> Vec<Fault> {
     found
 }
 
-/// A group that holds others stays.
+/// A group with children cannot be removed.
 fn still_used(queue: &Queue, after: &Tree<'_>) -> Option<Fault> {
     let Queue::Group(name) = queue else { return None };
     let inside = after.inside(Some(name)).next()?;
@@ -84,7 +80,7 @@ fn still_used(queue: &Queue, after: &Tree<'_>) -> Option<Fault> {
     Some(fault("", FaultKind::Conflict, message))
 }
 
-/// Whether a queue is where there is a place for it.
+/// Whether a queue's position is valid.
 fn misplaced(now: &QueueRecord, after: &Tree<'_>) -> Option<Fault> {
     let parent = now.parent.as_ref()?;
     let group = Queue::Group(parent.clone());
@@ -118,7 +114,7 @@ struct Checked<'c> {
 }
 
 impl Checked<'_> {
-    /// What a quota says, by itself.
+    /// Checks a quota by itself.
     fn quota(&self, pool: &Pool, quota: &Quota, found: &mut Vec<Fault>) {
         if !self.edit.rooms.contains_key(pool) {
             let message = format!("there is no cluster or node group `{pool}`: leave it out");
@@ -145,7 +141,7 @@ impl Checked<'_> {
         }
     }
 
-    /// What is guaranteed beside it, and in it, is there.
+    /// Guarantees must fit the capacity, both next to this queue and inside it.
     fn promises(&self, found: &mut Vec<Fault>) {
         let parent = self.now.parent.as_deref();
         for (pool, resource) in self.promised() {
@@ -165,7 +161,7 @@ impl Checked<'_> {
         }
     }
 
-    /// Pools and resources of which it, or something in it, has a guarantee.
+    /// Pools and resources with a guarantee of the queue or one of its descendants.
     fn promised(&self) -> BTreeSet<(Pool, Resource)> {
         let inside = match &self.now.queue {
             Queue::Group(name) => self.after.inside(Some(name)).collect(),
@@ -196,7 +192,7 @@ impl Checked<'_> {
         }
     }
 
-    /// At the top, the guarantees of a cluster and of its node groups are of the same machines.
+    /// At the top level, guarantees of a cluster and of its node groups share the same nodes.
     fn cluster_promises(&self, pool: &Pool, resource: &Resource, own: u64, found: &mut Vec<Fault>) {
         let whole = pool.whole();
         let has = self.edit.rooms.get(&whole).and_then(|room| room.get(resource));
@@ -207,7 +203,7 @@ impl Checked<'_> {
         };
         let given = of_cluster(&self.after);
         let alone = promised(&self.after, None, pool, resource);
-        // Where the pool alone has too much promised, that was said.
+        // If the pool alone is over-committed, that is already reported.
         if given > has && given > alone && given > of_cluster(&self.before) {
             let (given, has) = (resource.written(given), resource.written(has));
             let message = format!(
@@ -217,7 +213,7 @@ impl Checked<'_> {
         }
     }
 
-    /// What is guaranteed in a group, the group is guaranteed.
+    /// A group's guarantee must cover those of its children.
     fn inner_promises(&self, pool: &Pool, resource: &Resource, own: u64, found: &mut Vec<Fault>) {
         let Queue::Group(name) = &self.now.queue else { return };
         let inside = promised(&self.after, Some(name), pool, resource);
@@ -230,7 +226,7 @@ impl Checked<'_> {
         }
     }
 
-    /// What is held is within the bounds, unless it is over them as it was before.
+    /// Usage must be within the bounds, unless it exceeded them before.
     fn below_use(&self, found: &mut Vec<Fault>) {
         for queue in std::iter::once(self.now).chain(self.after.above(self.edit.queue)) {
             for (pool, quota) in &queue.quotas {
@@ -278,7 +274,7 @@ fn bounded(quota: &Quota) -> BTreeSet<&Resource> {
     own.chain(quota.limit.0.keys()).collect()
 }
 
-/// What the queues in a group, or at the top, are guaranteed together.
+/// Sum of the guarantees of a group's children, or of the top-level queues.
 fn promised(tree: &Tree<'_>, parent: Option<&str>, pool: &Pool, resource: &Resource) -> u64 {
     let quotas = tree.inside(parent).filter_map(|one| one.quotas.get(pool));
     quotas.map(|quota| quota.claimed(resource)).fold(0, u64::saturating_add)

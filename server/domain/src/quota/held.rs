@@ -1,4 +1,4 @@
-//! What jobs hold of the pools, and what waiting ones ask for.
+//! Allocations of jobs in the pools, and requests of pending ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,30 +9,24 @@ use crate::clock::Timestamp;
 use crate::ids::RunId;
 use crate::resources::Amount;
 
-/// A job that holds something, or waits for it.
+/// A running or pending job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Run.
     pub run: RunId,
-    /// Its task's name.
     pub task: String,
-    /// Instance.
     pub instance: u32,
-    /// Project.
     pub project: String,
-    /// Pipeline.
     pub pipeline: String,
-    /// Whose it is.
+    /// Its user.
     pub user: String,
-    /// Of which pool.
     pub pool: Pool,
-    /// How much; of runs it says nothing.
+    /// Its amounts, without runs.
     pub amounts: Amounts,
     /// Time at which the allocation or the wait started.
     pub since: Timestamp,
 }
 
-/// Amounts of a job: what it asks for, the cards of a type among them, and its workers.
+/// Amounts of a job: its request, including typed GPUs, and its workers.
 #[must_use]
 pub fn amounts(amount: Amount, cards: &BTreeMap<String, u32>, workers: u32) -> Amounts {
     let typed = cards.iter().map(|(kind, count)| (Resource::GpusOf(kind.clone()), u64::from(*count)));
@@ -46,7 +40,8 @@ pub fn amounts(amount: Amount, cards: &BTreeMap<String, u32>, workers: u32) -> A
 }
 
 impl Job {
-    /// Counts its cards as what they can only be where it is, also those that it asked for without a type.
+    /// Counts its GPUs as the only type that they can be in the pool, including those requested without a
+    /// type.
     #[must_use]
     pub fn told(self, rooms: &Rooms) -> Self {
         let Some(room) = rooms.get(&self.pool) else { return self };
@@ -73,8 +68,8 @@ impl Job {
         Self { amounts, ..self }
     }
 
-    /// How much of a resource it holds. Cards of a type are those whose type has the resource's in it: of `gpus/H100` a
-    /// job that asked for `H100-SXM` holds some.
+    /// Its amount of a resource. Typed GPUs match if their type contains the resource's: a job that requested
+    /// `H100-SXM` counts for `gpus/H100`.
     #[must_use]
     pub fn amount(&self, resource: &Resource) -> u64 {
         let Resource::GpusOf(kind) = resource else { return self.amounts.get(resource).unwrap_or(0) };
@@ -85,7 +80,7 @@ impl Job {
     }
 }
 
-/// How much of a resource these jobs hold together of exactly this pool.
+/// Usage of a resource by these jobs in exactly this pool.
 pub fn sum<'j>(jobs: impl Iterator<Item = &'j Job>, pool: &Pool, resource: &Resource) -> u64 {
     let of_pool = jobs.filter(|job| job.pool == *pool);
     if *resource == Resource::Runs {
@@ -95,7 +90,7 @@ pub fn sum<'j>(jobs: impl Iterator<Item = &'j Job>, pool: &Pool, resource: &Reso
     of_pool.map(|job| job.amount(resource)).fold(0, u64::saturating_add)
 }
 
-/// How much of a resource each project holds of exactly this pool. A run is of one project, so runs add up, too.
+/// Usage of a resource by project in exactly this pool. A run belongs to one project, so runs add up, too.
 #[must_use]
 pub fn by_project<'j>(jobs: &'j [Job], pool: &Pool, resource: &Resource) -> BTreeMap<&'j str, u64> {
     let mut found: BTreeMap<&str, u64> = BTreeMap::new();

@@ -1,25 +1,25 @@
-//! What the pools have: the nodes of each cluster, and of each of its node groups.
+//! Capacity of the pools: the nodes of each cluster, and of each of its node groups.
 
 use std::collections::BTreeMap;
 
 use super::{Pool, Resource};
 use crate::executor::{Facts, NodeFacts};
 
-/// Pools that there are, and what each has.
+/// Capacity by pool.
 pub type Rooms = BTreeMap<Pool, Room>;
 
-/// What a pool has. Of one whose nodes are not known (its cluster is away, it grows on demand) nothing is.
+/// Capacity of a pool. Unknown if its nodes are (its cluster is unreachable or scales on demand).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Room {
     nodes: usize,
     cpu: u64,
     memory: u64,
-    /// How many cards there are of each product.
+    /// Number of GPUs of each product.
     cards: BTreeMap<String, u64>,
 }
 
 impl Room {
-    /// What these nodes have together.
+    /// Total of these nodes.
     pub fn of<'n>(nodes: impl IntoIterator<Item = &'n NodeFacts>) -> Self {
         let mut room = Self::default();
         for node in nodes {
@@ -33,13 +33,13 @@ impl Room {
         room
     }
 
-    /// What cards count as here that are asked for by a type, or by none: see [`counts_as`].
+    /// What GPUs of this requested type, or of any type, count as here: see [`counts_as`].
     #[must_use]
     pub fn counts_as<'n>(&'n self, asked: Option<&'n str>) -> Option<&'n str> {
         counts_as(asked, self.cards.keys().map(String::as_str))
     }
 
-    /// How much of a resource there is; none where that is not known, or without a bound.
+    /// Capacity of a resource. `None` if unknown or unlimited.
     #[must_use]
     pub fn get(&self, resource: &Resource) -> Option<u64> {
         if self.nodes == 0 {
@@ -58,13 +58,14 @@ impl Room {
     }
 }
 
-/// Whether a product's name has a type in it, in whatever case.
+/// Whether a product's name contains a type, ignoring case.
 fn is_of(product: &str, kind: &str) -> bool {
     product.to_lowercase().contains(&kind.to_lowercase())
 }
 
-/// What a card counts as that is asked for by a type, or by none, where there are these products, each listed once: as the
-/// product, where it can be of one alone, else as what it is asked for. A product without a name may be any.
+/// What a GPU of this requested type, or of any type, counts as, given these products without duplicates. It
+/// counts as the product if only one matches, and otherwise as the requested type. A product without a name
+/// may be any.
 pub fn counts_as<'n>(asked: Option<&'n str>, products: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let can_be = |name: &&str| name.is_empty() || asked.is_none_or(|kind| is_of(name, kind));
     let mut able = products.filter(can_be);
@@ -74,7 +75,7 @@ pub fn counts_as<'n>(asked: Option<&'n str>, products: impl Iterator<Item = &'n 
     }
 }
 
-/// The pools of a cluster: the whole of it, and its node groups.
+/// The pools of a cluster: the whole cluster, and its node groups.
 #[must_use]
 pub fn rooms(facts: &Facts) -> Rooms {
     let pool = |node_group| Pool { cluster: facts.cluster.clone(), node_group };

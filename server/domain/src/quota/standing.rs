@@ -1,4 +1,4 @@
-//! How each queue stands: what it holds, how much of that is borrowed, and how much of its own others hold.
+//! Status of each queue: its usage, how much it borrows, and how much it lends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,25 +7,23 @@ use super::room::Rooms;
 use super::tree::Tree;
 use super::{Pool, Queue, QueueRecord, Resource};
 
-/// A queue and a resource of a pool.
+/// Status of a queue for a resource of a pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Share {
-    /// Guaranteed amount.
     pub guarantee: u64,
-    /// The most that it may hold.
+    /// Maximum usage. `None` if unlimited.
     pub most: Option<u64>,
-    /// Allocated amount.
     pub held: u64,
-    /// What of that is more than its guarantee.
+    /// Usage above its guarantee.
     pub borrowed: u64,
-    /// What of its guarantee others hold. Where several lend, each a part that fits what it does not use.
+    /// The part of its guarantee that others use. If several lend, it is split by what they do not use.
     pub lent: u64,
 }
 
-/// The shares of all queues in one resource of one pool.
+/// Status of all queues for one resource of one pool.
 pub type Shares = BTreeMap<Queue, Share>;
 
-/// The resources of a pool that somebody has, may have or holds.
+/// The resources of a pool with a guarantee, a limit or usage.
 #[must_use]
 pub fn resources(queues: &[QueueRecord], rooms: &Rooms, jobs: &[Job], pool: &Pool) -> Vec<Resource> {
     let plain = [Resource::Cpu, Resource::Memory, Resource::Gpus];
@@ -43,7 +41,7 @@ pub fn resources(queues: &[QueueRecord], rooms: &Rooms, jobs: &[Job], pool: &Poo
     found.into_iter().collect()
 }
 
-/// Every queue's share in a resource of a pool.
+/// Every queue's status for a resource of a pool.
 #[must_use]
 pub fn shares(
     queues: &[QueueRecord],
@@ -68,10 +66,10 @@ pub fn shares(
         let share = Share { guarantee, most: one.most(pool, resource), held, borrowed, lent: 0 };
         found.insert(one.queue.clone(), share);
     }
-    // Of pods and runs nobody's guarantee is what another one would otherwise hold: there is no end of them.
+    // Pods and runs are never lent: they are unlimited.
     if let Some(capacity) = rooms.get(pool).and_then(|room| room.get(resource)) {
         let lending = Lending { tree: &tree, pool };
-        // What is guaranteed of a cluster's node groups is not there for what names none.
+        // The guarantees of a cluster's node groups are not available to jobs outside of them.
         let groups = rooms.keys().filter(|other| pool.has(other) && *other != pool);
         let promised =
             |other: &Pool| tree.inside(None).map(|one| one.guarantee(other, resource)).sum::<u64>();
@@ -87,8 +85,8 @@ struct Lending<'l> {
 }
 
 impl Lending<'_> {
-    /// Finds what the queues in a group lend: to each other, and of what the group lends as a whole, `outside`. `has` is
-    /// the group's guarantee, at the top what the pool has.
+    /// Determines what a group's children lend: to each other, and their part of what the group lends as a
+    /// whole, `outside`. `has` is the group's guarantee; at the top, the pool's capacity.
     fn inside(&self, group: Option<&str>, has: u64, outside: u64, found: &mut Shares) {
         let queues: Vec<&QueueRecord> = self.tree.inside(group).collect();
         let sum = |part: fn(&Share) -> u64, found: &Shares| {
@@ -96,7 +94,8 @@ impl Lending<'_> {
         };
         let (guaranteed, held) = (sum(|share| share.guarantee, found), sum(|share| share.held, found));
         let borrowed = sum(|share| share.borrowed, found);
-        // What nobody in it is guaranteed is borrowed first; what the group holds beyond its own is not lent by its own.
+        // Capacity without a guarantee is borrowed first. What the group uses beyond its own guarantee is not
+        // lent by its children.
         let common = has.saturating_sub(guaranteed);
         let from_others = if group.is_some() { held.saturating_sub(has) } else { 0 };
         let between = borrowed.saturating_sub(from_others).saturating_sub(common);
@@ -111,7 +110,7 @@ impl Lending<'_> {
         }
     }
 
-    /// Divides what is lent among those that lend, by what they do not use.
+    /// Splits what is lent among the lenders, by what they do not use.
     fn share(&self, queues: &[&QueueRecord], lent: u64, found: &mut Shares) {
         let idle = |one: &&QueueRecord| {
             let share = &found[&one.queue];
@@ -127,7 +126,7 @@ impl Lending<'_> {
             }
             let part = u128::from(rest) * u128::from(idle) / u128::from(rest_idle);
             let part = u64::try_from(part).unwrap_or(idle);
-            // The last one takes what rounding has left: it never is more than it has.
+            // The last lender takes the rounding remainder, which never exceeds what it has.
             (rest, rest_idle) = (rest - part, rest_idle - idle);
             if let Some(share) = found.get_mut(&one.queue) {
                 share.lent = part;

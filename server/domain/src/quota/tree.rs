@@ -1,47 +1,43 @@
-//! The tree of quotas as it is walked: from a queue to the top, and down to the projects in a group.
+//! Navigation in the quota tree: from a queue up to the top, and down to the projects of a group.
 
 use std::collections::BTreeMap;
 
 use super::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
 
-/// More levels than any tree has: a walk ends here, also in one that has a circle.
+/// More levels than any tree has: a walk ends here even if the tree has a cycle.
 const DEPTH: usize = 64;
 
-/// The tree, by queue.
 #[derive(Debug)]
 pub struct Tree<'t> {
     queues: BTreeMap<&'t Queue, &'t QueueRecord>,
 }
 
 impl<'t> Tree<'t> {
-    /// The tree of these queues.
     #[must_use]
     pub fn of(queues: &'t [QueueRecord]) -> Self {
         Self { queues: queues.iter().map(|one| (&one.queue, one)).collect() }
     }
 
-    /// A queue.
     #[must_use]
     pub fn get(&self, queue: &Queue) -> Option<&'t QueueRecord> {
         self.queues.get(queue).copied()
     }
 
-    /// All of them, groups first, by name.
+    /// All queues, groups first, by name.
     pub fn all(&self) -> impl Iterator<Item = &'t QueueRecord> {
         self.queues.values().copied()
     }
 
-    /// The projects.
     pub fn projects(&self) -> impl Iterator<Item = &'t Queue> {
         self.all().map(|one| &one.queue).filter(|queue| matches!(queue, Queue::Project(_)))
     }
 
-    /// The queues in a group, or at the top.
+    /// The children of a group, or the top-level queues.
     pub fn inside(&self, group: Option<&str>) -> impl Iterator<Item = &'t QueueRecord> {
         self.all().filter(move |one| one.parent.as_deref() == group)
     }
 
-    /// The groups that a queue is in, the innermost first.
+    /// The ancestors of a queue, innermost first.
     #[must_use]
     pub fn above(&self, queue: &Queue) -> Vec<&'t QueueRecord> {
         let mut found: Vec<&QueueRecord> = Vec::new();
@@ -54,21 +50,21 @@ impl<'t> Tree<'t> {
         found
     }
 
-    /// The highest priority that tasks of a queue may name in a pool: the least of what is said of it and of the groups that it
-    /// is in. What is said of a whole cluster holds in its node groups, too.
+    /// The maximum priority for tasks of a queue in a pool: the lowest setting of the queue and its
+    /// ancestors. A setting for a whole cluster also applies in its node groups.
     #[must_use]
     pub fn max_priority(&self, queue: &Queue, pool: &Pool) -> Option<i32> {
         let said = self.get(queue).into_iter().chain(self.above(queue)).flat_map(|one| &one.quotas);
         said.filter(|(of, _)| of.has(pool)).filter_map(|(_, quota)| quota.max_priority).min()
     }
 
-    /// Whether a queue is a group, or is in it at whatever depth.
+    /// Whether a queue is a group, or one of its descendants.
     #[must_use]
     pub fn is_within(&self, queue: &Queue, group: &Queue) -> bool {
         queue == group || self.above(queue).iter().any(|above| above.queue == *group)
     }
 
-    /// A queue of a project, with the groups above it: all of them bound what it may hold.
+    /// The queue of a project, with its ancestors: all of them limit its usage.
     #[must_use]
     pub fn path(&self, project: &str) -> Vec<&'t QueueRecord> {
         let queue = Queue::Project(project.to_owned());
@@ -77,19 +73,17 @@ impl<'t> Tree<'t> {
 }
 
 impl QueueRecord {
-    /// What it has of a pool.
     #[must_use]
     pub fn quota(&self, pool: &Pool) -> Quota {
         self.quotas.get(pool).cloned().unwrap_or_default()
     }
 
-    /// What it is guaranteed of a resource of a pool.
     #[must_use]
     pub fn guarantee(&self, pool: &Pool, resource: &Resource) -> u64 {
         self.quotas.get(pool).and_then(|quota| quota.guarantee.get(resource)).unwrap_or(0)
     }
 
-    /// The most that it may hold: its limit, or its guarantee where it may not borrow.
+    /// Maximum usage: its limit, or its guarantee if it may not borrow.
     #[must_use]
     pub fn most(&self, pool: &Pool, resource: &Resource) -> Option<u64> {
         let quota = self.quotas.get(pool)?;
@@ -99,7 +93,8 @@ impl QueueRecord {
 }
 
 impl Quota {
-    /// What its guarantee takes of all cards: those of any type, or those of the types together, whichever is more.
+    /// What its guarantee takes of all GPUs: those of any type, or the sum over the types, whichever is
+    /// larger.
     #[must_use]
     pub fn claimed(&self, resource: &Resource) -> u64 {
         let named = self.guarantee.get(resource).unwrap_or(0);
@@ -114,7 +109,6 @@ impl Quota {
 }
 
 impl Amounts {
-    /// Adds others to these.
     pub fn add(&mut self, others: &Self) {
         for (resource, amount) in &others.0 {
             let sum = self.0.entry(resource.clone()).or_default();

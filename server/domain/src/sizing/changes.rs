@@ -1,31 +1,26 @@
-//! What became of a task's size: what its roles got from when on, and that a person took it back.
+//! History of a task's sizing: changes of its roles' resources, and reverts by users.
 
 use super::SizedRole;
 use crate::clock::Timestamp;
 use crate::ids::AttemptKey;
 
-/// A change of what a role of a task gets.
+/// A change of a role's resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeChange {
     /// First attempt to which the change applied.
     pub attempt: AttemptKey,
-    /// Time.
     pub at: Timestamp,
-    /// What it gets, what the one before got, and why.
+    /// The new and previous resources, with reasons.
     pub sized: SizedRole,
 }
 
-/// That a person has taken sizing of a task back.
+/// A user has reverted the sizing of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reverted {
-    /// Project.
     pub project: String,
-    /// Pipeline.
     pub pipeline: String,
-    /// Task.
     pub task: String,
-    /// Author of the change.
+    /// The user who reverted it.
     pub by: String,
-    /// Time.
     pub at: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! More memory for workers: that they got it while they ran, that they did not, and what kept them from it.
+//! Memory growth of workers: increases while they run, refusals, and bounds.
 
 use std::fmt;
 
@@ -8,27 +8,27 @@ use super::{AttemptSizing, Reason, SizedRole};
 use crate::clock::Timestamp;
 use crate::quantity::Bytes;
 
-/// How often workers get more memory at the most: in a run, where it ran out and they are tried again, and in an attempt, while they
-/// run. What grows on has a fault, and would take the whole node.
+/// Maximum number of increases: per run, by retries after OOM kills, and per attempt, while workers run. A
+/// program that keeps growing has a bug, and would take the whole node.
 pub const MOST_TIMES: u32 = 3;
 
-/// That workers got more memory while they ran.
+/// Workers got more memory while they ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grown {
-    /// When, the last time.
+    /// Time of the last increase.
     pub at: Timestamp,
-    /// How often.
+    /// Number of increases.
     pub times: u32,
 }
 
-/// That the cluster did not give workers the memory that they were to get while they ran.
+/// The cluster refused more memory to running workers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotGrown {
-    /// When, the last time.
+    /// Time of the last refusal.
     pub at: Timestamp,
-    /// How often.
+    /// Number of refusals.
     pub times: u32,
-    /// Why, in the cluster's words.
+    /// The cluster's reason.
     pub why: String,
 }
 
@@ -38,13 +38,13 @@ pub struct NotGrown {
 pub enum NoMore {
     /// No node has more.
     Node,
-    /// The nodes could not hold as many workers as there must be.
+    /// The nodes could not hold the required number of workers.
     Nodes,
-    /// Their project, a group above it, or the person may hold no more.
+    /// The quota of the project, a group above it, or the person is exhausted.
     Quota,
-    /// No more was free.
+    /// No more is free.
     Room,
-    /// They got more, or were refused it, as often as is tried.
+    /// The maximum number of increases and refusals is reached.
     Times,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for NoMore {
 }
 
 impl SizedRole {
-    /// Why they get this memory, and what kept them from more.
+    /// Reason for the memory, and what bounded it.
     #[must_use]
     pub fn memory_because(&self) -> String {
         match self.bounded {
@@ -70,7 +70,8 @@ impl SizedRole {
         }
     }
 
-    /// Notes why they are not even to get more while they run; `false` where that is noted already. The last one stands last.
+    /// Records why no growth is requested while they run. Returns `false` if that is already recorded. The
+    /// latest reason is last.
     pub fn note_no_more(&mut self, why: NoMore) -> bool {
         let noted = self.not_asked.iter().position(|noted| *noted == why);
         if let Some(at) = noted {
@@ -80,24 +81,24 @@ impl SizedRole {
         noted.is_none()
     }
 
-    /// Why the cluster did not give what they were to get last, in its words; `None` where it did, or they were to get nothing.
+    /// The cluster's reason for refusing the last growth. `None` if it did not refuse, or none was requested.
     #[must_use]
     pub fn refused(&self) -> Option<&str> {
         let not = self.not_grown.as_ref().filter(|_| matches!(self.memory, Reason::NotGiven { .. }))?;
         Some(&not.why)
     }
 
-    /// Why they got no more while they ran, at last; `None` where they did, or had enough.
+    /// Why they got no more memory while they ran, by the latest reason. `None` if they did, or had enough.
     #[must_use]
     pub fn why_no_more(&self) -> Option<String> {
         match (self.not_asked.last(), self.refused()) {
-            // That nothing more is tried follows from what was refused.
+            // The maximum number of tries follows from the refusals.
             (None | Some(NoMore::Times), Some(refused)) => Some(refused.to_owned()),
             (own, _) => own.map(NoMore::to_string),
         }
     }
 
-    /// What is said of memory that they did not get, beside what is said of what they got: one sentence for each reason.
+    /// Reasons why they got no more memory, in addition to those for what they got: one sentence each.
     fn said_of_no_more(&self) -> Vec<String> {
         let is_same = self.gets.memory == self.asked.memory && self.bounded.is_some();
         let stays = is_same.then(|| self.memory_because());
@@ -111,8 +112,8 @@ impl SizedRole {
 }
 
 impl AttemptSizing {
-    /// Takes back what the workers of a role were to get last, as the cluster did not give it; `false` where that is not what they
-    /// were to get.
+    /// Reverts the last growth of a role, which the cluster refused. Returns `false` if it was not the last
+    /// one.
     pub fn not_given(&mut self, role: &str, wanted: Bytes, at: Timestamp, why: &str) -> bool {
         let Some(of_role) = self.roles.iter_mut().find(|sized| sized.role == role) else { return false };
         let Some(less) = of_role.not_given(wanted, at, why) else { return false };
@@ -123,7 +124,8 @@ impl AttemptSizing {
         true
     }
 
-    /// Gives the workers of one role more memory, from a moment on at which they run. What the others have is no change.
+    /// Gives the workers of one role more memory, from a time on at which they run. The other roles do not
+    /// change.
     pub fn grow(&mut self, role: &str, memory: Bytes, at: Timestamp) {
         for sized in &mut self.roles {
             if sized.role == role {
@@ -134,20 +136,22 @@ impl AttemptSizing {
         }
     }
 
-    /// Notes why the workers of a role are not even to get more memory while they run; `false` where that is noted already.
+    /// Records why no growth of a role is requested while it runs. Returns `false` if that is already
+    /// recorded.
     pub fn note_no_more(&mut self, role: &str, why: NoMore) -> bool {
         let sized = self.roles.iter_mut().find(|sized| sized.role == role);
         sized.is_some_and(|sized| sized.note_no_more(why))
     }
 
-    /// Why the workers of a role, or of the first of which there is something to say, got no more memory while they ran.
+    /// Why the workers of a role got no more memory while they ran. Without a role, for the first one with a
+    /// reason.
     #[must_use]
     pub fn why_no_more(&self, role: Option<&str>) -> Option<String> {
         let mut roles = self.roles.iter().filter(|sized| role.is_none_or(|role| role == sized.role));
         roles.find_map(SizedRole::why_no_more)
     }
 
-    /// What is said of memory that workers did not get: one sentence for each reason; where there are several roles, with its name.
+    /// Reasons why workers got no more memory: one sentence each, with the role's name if there are several.
     #[must_use]
     pub fn no_more(&self) -> Vec<String> {
         let is_one = self.roles.len() == 1;
@@ -199,7 +203,7 @@ mod tests {
         assert_eq!(sizing.why_no_more(Some("worker")).as_deref(), Some("no more was free"));
         assert_eq!(sizing.why_no_more(None), sizing.why_no_more(Some("worker")));
         assert_eq!(sizing.why_no_more(Some("ps")), None);
-        // What they get later says that there was room.
+        // A later increase shows that there was capacity.
         sizing.grow("worker", Bytes(3 * GIB), Timestamp(1));
         assert_eq!((sizing.no_more().len(), sizing.why_no_more(None)), (0, None));
     }

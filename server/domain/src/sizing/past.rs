@@ -1,4 +1,4 @@
-//! What is kept of an attempt that has ended.
+//! What is stored of an attempt that has ended.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,68 +9,65 @@ use crate::quantity::{Bytes, Cpu};
 use crate::record::AttemptRecord;
 use crate::state::AttemptState;
 
-/// An attempt that ran for less, in microseconds, says nothing of what it needs, unless memory ran out: most programs have
-/// not even loaded their data by then, and hardly a sample was taken.
+/// Minimum run time in microseconds. A shorter attempt does not show what it needs, except for an OOM kill.
+/// Most programs have not loaded their data by then, and there are hardly any samples.
 pub const SHORTEST: i64 = 1_000_000;
 
-/// How an attempt that counts ended.
+/// How a counting attempt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PastEnd {
-    /// Well.
     #[serde(rename = "ok")]
     Succeeded,
-    /// Its memory was not enough; of a job with several roles, at this one.
+    /// A worker was OOM killed; in a job with several roles, one of this role.
     #[serde(rename = "oom")]
     OutOfMemory,
 }
 
-/// What the largest worker of one role of an earlier attempt had and used. Its names are short as there are many.
+/// What the largest worker of a role in an earlier attempt had and used. Field names are short in the stored
+/// form, because there are many.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Past {
-    /// Attempt.
     #[serde(rename = "k")]
     pub attempt: String,
-    /// End time.
     #[serde(rename = "t")]
     pub ended_at: Timestamp,
-    /// How long it ran, in microseconds.
+    /// Run time, in microseconds.
     #[serde(rename = "d")]
     pub micros: u64,
-    /// What it was made of.
+    /// Its fingerprint.
     #[serde(rename = "m")]
     pub make: String,
-    /// What was asked for: thousandths of a core, and bytes.
+    /// Request, in millicores and bytes.
     #[serde(rename = "a")]
     pub asked: (u64, u64),
-    /// What it had, in the same way.
     #[serde(rename = "h")]
     pub had: (u64, u64),
-    /// The most memory, in bytes.
+    /// Peak memory, in bytes.
     #[serde(rename = "p")]
     pub peak: u64,
-    /// How that was spread over its time, where it is told: what it did not go beyond in half of its seconds, and in 19 of 20.
+    /// Distribution of the memory over time, if reported: the values not exceeded in 50 % and 95 % of its
+    /// seconds.
     #[serde(rename = "q", skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<(u64, u64)>,
-    /// The processing power, in thousandths of a core: on average, and in 19 of 20 seconds at the most.
+    /// CPU in millicores: the average, and the value not exceeded in 95 % of its seconds.
     #[serde(rename = "c")]
     pub cpu: (u64, u64),
-    /// In how many of a thousand of the scheduler's periods it was held back; `None` where that is not told. It is left out where it
-    /// is 0, as it always was.
+    /// Throttled CFS periods, per thousand. `None` if not reported. Omitted if 0, for compatibility with
+    /// stored data.
     #[serde(rename = "x", skip_serializing_if = "is_never", default = "never")]
     pub throttled: Option<u32>,
-    /// In how many of a thousand microseconds of its time it waited for a CPU; `None` where that is not told.
+    /// Time spent waiting for a CPU, per thousand. `None` if not reported.
     #[serde(rename = "w", skip_serializing_if = "Option::is_none", default)]
     pub cpu_waited: Option<u32>,
-    /// The size of its input in bytes.
+    /// The size of its input, in bytes.
     #[serde(rename = "i", skip_serializing_if = "Option::is_none", default)]
     pub input: Option<u64>,
-    /// How it ended.
     #[serde(rename = "e")]
     pub end: PastEnd,
 }
 
-/// Of an attempt that was never held back.
+/// The value for an attempt that was never throttled.
 fn never() -> Option<u32> {
     Some(0)
 }
@@ -80,22 +77,20 @@ fn is_never(throttled: &Option<u32>) -> bool {
 }
 
 impl Past {
-    /// Requested values.
     #[must_use]
     pub fn asked(&self) -> Size {
         Size { cpu: Cpu(self.asked.0), memory: Bytes(self.asked.1) }
     }
 
-    /// Allocated amount.
     #[must_use]
     pub fn had(&self) -> Size {
         Size { cpu: Cpu(self.had.0), memory: Bytes(self.had.1) }
     }
 
-    /// What an attempt that has ended says of each of its roles; nothing where it does not count.
+    /// The roles of an attempt that has ended. Empty if it does not count.
     ///
-    /// Those count that ended well after at least [`SHORTEST`], and those whose memory ran out, of which only the role counts
-    /// whose worker it was.
+    /// Attempts count if they succeeded after at least [`SHORTEST`], or if they were OOM killed. Of the
+    /// latter, only the role of the killed worker counts.
     pub fn of(attempt: &AttemptRecord) -> impl Iterator<Item = (&str, Self)> {
         let told = told(attempt);
         let sizing = attempt.sizing.as_ref().filter(|_| told.is_some());
@@ -105,7 +100,7 @@ impl Past {
                 (PastEnd::OutOfMemory, _) if role.as_ref().is_some_and(|role| *role != sized.role) => {
                     return None;
                 }
-                // A cluster that does not tell what was used still tells that it was not enough.
+                // Even without usage, the OOM kill shows that the memory was not enough.
                 (PastEnd::OutOfMemory, used) => used.clone().unwrap_or_default(),
                 (PastEnd::Succeeded, used) => used.clone().filter(|used| used.peak_memory.0 > 0)?,
             };
@@ -129,10 +124,10 @@ impl Past {
     }
 }
 
-/// How an attempt that counts ended.
+/// How a counting attempt ended.
 struct Told {
     end: PastEnd,
-    /// The role whose worker's memory ran out.
+    /// The role of the OOM killed worker.
     role: Option<String>,
     ended_at: Timestamp,
     micros: u64,

@@ -4,25 +4,26 @@ use serde::{Deserialize, Serialize};
 
 use super::{SlurmRest, is_path};
 
-/// How a cluster's commands are called on the server's machine. These are programs that run as the server, so that the
-/// server's own settings say them, never who adds a cluster.
+/// How a cluster's commands are called on the server's machine. These programs run as the server, so they are
+/// configured in the server's own settings, never by the user who adds a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlurmCalls {
-    /// The words before a command by which it runs as another account, `{account}` in them: `[sudo, -n, -u, "{account}", --]`.
-    /// Empty where all jobs run as the server's own account: then tasks can read what the server can read.
+    /// Command prefix that runs a command as another account, with `{account}` in it:
+    /// `[sudo, -n, -u, "{account}", --]`. Empty if all jobs run as the server's own account: then tasks can
+    /// read what the server can read.
     #[serde(rename = "become")]
     pub become_account: Vec<String>,
-    /// The configuration file (`SLURM_CONF`); Slurm's usual one where it is absent.
+    /// The configuration file (`SLURM_CONF`). `None` means Slurm's default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub conf: Option<String>,
-    /// Where commands are looked for.
+    /// Search path of the commands.
     #[serde(default = "usual_path")]
     pub path: String,
-    /// How slurmrestd is reached, which is asked then in place of the commands wherever it can be.
+    /// Connection to slurmrestd, which is preferred over the commands where possible.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slurmrestd: Option<SlurmRest>,
-    /// After how many seconds the cluster is asked again about all jobs together; their folders are looked at as often.
+    /// Polling interval for all jobs together and their folders, in seconds.
     #[serde(default = "usual_every")]
     pub every: u64,
 }
@@ -36,7 +37,7 @@ fn usual_every() -> u64 {
 }
 
 impl SlurmCalls {
-    /// What is wrong with it, a sentence each that begins with the field.
+    /// Problems, one sentence each that begins with the field.
     #[must_use]
     pub fn mistakes(&self) -> Vec<String> {
         let mut found = Vec::new();

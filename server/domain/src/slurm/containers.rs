@@ -1,28 +1,27 @@
-//! How the nodes of a cluster run a program in an image.
+//! How a cluster's nodes run a program in an image.
 
 use serde::{Deserialize, Serialize};
 
 use super::{is_path, is_word};
 
-/// What runs images on a cluster's nodes.
+/// The container program of a cluster's nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlurmContainers {
-    /// Which program it is.
     pub by: ContainerProgram,
-    /// Where the program is on every node; its usual place where it is absent.
+    /// Its path on every node. `None` means its default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub program: Option<String>,
-    /// The folder of images that an administrator has put there, as [`SlurmContainers::file`] names them. `{project}` in it
-    /// stands for the project's name.
+    /// The folder with images that an administrator has put there, named as in [`SlurmContainers::file`].
+    /// `{project}` is replaced by the project's name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub images: Option<String>,
-    /// The folder in the workspace where images that jobs have taken from registries are kept; `.images` where it is empty.
+    /// The folder in the workspace with images that jobs have pulled. Empty means `.images`.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub pulled: String,
 }
 
-/// A program that runs images, in the words of its configuration.
+/// A container program, by its name in the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ContainerProgram {
@@ -35,7 +34,7 @@ pub enum ContainerProgram {
 }
 
 impl ContainerProgram {
-    /// Where the program usually is.
+    /// The default path of the program.
     #[must_use]
     pub fn usual_place(self) -> &'static str {
         match self {
@@ -45,7 +44,7 @@ impl ContainerProgram {
         }
     }
 
-    /// What the names of its images end with.
+    /// The file extension of its images.
     fn ending(self) -> &'static str {
         match self {
             Self::Apptainer => ".sif",
@@ -56,27 +55,27 @@ impl ContainerProgram {
 }
 
 impl SlurmContainers {
-    /// Where the program is.
+    /// The path of the program.
     #[must_use]
     pub fn program(&self) -> &str {
         self.program.as_deref().unwrap_or_else(|| self.by.usual_place())
     }
 
-    /// The file's name of an image: `/` becomes `+`, `:` becomes `++`, `@` becomes `+++`, so that two images never have one
-    /// name (a reference has neither `+` nor two such signs in a row).
+    /// The file name of an image: `/` becomes `+`, `:` becomes `++`, `@` becomes `+++`. Two images never have
+    /// the same name, because a reference contains neither `+` nor two such characters in a row.
     #[must_use]
     pub fn file(&self, image: &str) -> String {
         let name = image.replace('/', "+").replace(':', "++").replace('@', "+++");
         format!("{name}{}", self.by.ending())
     }
 
-    /// The folder in the workspace where what jobs have taken from registries is kept.
+    /// The folder in the workspace with pulled images.
     #[must_use]
     pub fn pulled_above(&self) -> &str {
         if self.pulled.is_empty() { ".images" } else { &self.pulled }
     }
 
-    /// What cannot be written into a script, a sentence each that begins with the field.
+    /// Settings that cannot be written into a script, one sentence each that begins with the field.
     pub(super) fn mistakes(&self) -> Vec<String> {
         let mut found = Vec::new();
         let paths = [("program", self.program.as_deref()), ("images", self.images.as_deref())];
@@ -97,12 +96,12 @@ impl SlurmContainers {
     }
 }
 
-/// Whether a text is a plain name of a folder's entry.
+/// Whether a text is a plain file name.
 fn is_name(text: &str) -> bool {
     is_word(text) && text != "." && text != ".."
 }
 
-/// Whether a text is a reference of an image, or a path, and one word for a shell between quotes.
+/// Whether a text is an image reference or a path, and one word for a shell between quotes.
 #[must_use]
 pub fn is_image(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+/:@".contains(&byte);

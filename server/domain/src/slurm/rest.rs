@@ -1,22 +1,22 @@
-//! How slurmrestd is reached.
+//! Connection to slurmrestd.
 
 use serde::{Deserialize, Serialize};
 
 use super::{is_account, is_path};
 
-/// The versions of slurmrestd's API that are spoken.
+/// The supported versions of slurmrestd's API.
 pub const REST_VERSIONS: [&str; 1] = ["v0.0.38"];
 
-/// How a server reaches slurmrestd, and by what it is believed there. The key makes tokens of anybody, so that the server's own
-/// settings name it, never who adds a cluster.
+/// How a server reaches slurmrestd, and authenticates there. The key can sign tokens for any user, so it is
+/// configured in the server's own settings, never by the user who adds a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlurmRest {
-    /// Where it listens: `http://127.0.0.1:6820`, or `unix:/run/slurmrestd/socket`.
+    /// Its address: `http://127.0.0.1:6820`, or `unix:/run/slurmrestd/socket`.
     pub url: String,
-    /// The file of the key by which slurmctld checks tokens (`jwt_key` of `AuthAltParameters`).
+    /// The file with the key by which slurmctld verifies tokens (`jwt_key` of `AuthAltParameters`).
     pub key: String,
-    /// The account that looks at all jobs and nodes.
+    /// The account that reads all jobs and nodes.
     pub user: String,
     /// The version of its API, one of [`REST_VERSIONS`].
     #[serde(default = "usual_version")]
@@ -28,7 +28,7 @@ fn usual_version() -> String {
 }
 
 impl SlurmRest {
-    /// The host and port, or the path of the socket; `None` where the address is neither.
+    /// The host and port, or the path of the socket. `None` if the address is neither.
     #[must_use]
     pub fn place(&self) -> Option<RestPlace<'_>> {
         if let Some(path) = self.url.strip_prefix("unix:") {
@@ -41,7 +41,7 @@ impl SlurmRest {
         is_place.then_some(RestPlace::Port(place))
     }
 
-    /// What is wrong with it, a sentence each that begins with the field.
+    /// Problems, one sentence each that begins with the field.
     #[must_use]
     pub fn mistakes(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -71,7 +71,7 @@ impl SlurmRest {
     }
 }
 
-/// Where slurmrestd listens.
+/// The address of slurmrestd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestPlace<'a> {
     /// `HOST:PORT`.

@@ -1,28 +1,28 @@
-//! What an administrator says of a Slurm cluster.
+//! An administrator's settings of a Slurm cluster.
 
 use serde::{Deserialize, Serialize};
 
 use super::{SlurmFacts, SlurmWay, is_word};
 
-/// What an administrator says of a Slurm cluster.
+/// An administrator's settings of a Slurm cluster.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlurmSettings {
-    /// What is there. `{project}` in it stands for a project's name.
+    /// Its facts. `{project}` is replaced by a project's name.
     pub facts: SlurmFacts,
-    /// As whom its jobs run.
+    /// The accounts that its jobs run as.
     #[serde(default)]
     pub way: SlurmWay,
-    /// Whether quotas are kept as its accounts; absent where they are not.
+    /// How quotas are mirrored as its accounts. `None` if they are not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mirror: Option<SlurmMirror>,
 }
 
-/// How quotas are kept as accounts and qualities of service of a cluster.
+/// How quotas are mirrored as accounts and qualities of service of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlurmMirror {
-    /// What the names of Cubeloom's own entries begin with: nothing else is touched there.
+    /// Prefix of Cubeloom's own entries: no others are modified.
     #[serde(default = "usual_prefix")]
     pub prefix: String,
 }
@@ -32,7 +32,7 @@ fn usual_prefix() -> String {
 }
 
 impl SlurmSettings {
-    /// What is wrong with it, a sentence each that begins with the field.
+    /// Problems, one sentence each that begins with the field.
     #[must_use]
     pub fn mistakes(&self) -> Vec<String> {
         let facts = self.facts.mistakes().into_iter().map(|mistake| format!("facts.{mistake}"));

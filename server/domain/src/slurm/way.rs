@@ -1,4 +1,4 @@
-//! As whom a cluster's jobs run.
+//! The accounts that a cluster's jobs run as.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use serde_json::Value;
 
 use super::is_account;
 
-/// The entry of `accounts` for whom no other names.
+/// The entry of `accounts` for users without one of their own.
 const OTHERS: &str = "*";
-/// What stands for the person's name in it.
+/// Placeholder for the user's name in it.
 const PERSON: &str = "{person}";
 
-/// As whom a cluster's jobs run.
+/// The accounts that a cluster's jobs run as.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SlurmWay {
-    /// The account of the cluster that each person's jobs run as, by the person's name here. `*` stands for whom no other entry
-    /// names: `{person}` in it stands for the person's name. Who has none runs nothing there.
+    /// The account of each user's jobs, by the user's name here. `*` applies to users without an entry:
+    /// `{person}` is replaced by the user's name. A user without an account runs nothing there.
     pub accounts: BTreeMap<String, String>,
-    /// The account of what acts for no person (schedules, hooks, tokens of a project), by project.
+    /// The account for runs without a user (schedules, hooks, tokens of a project), by project.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub projects: BTreeMap<String, String>,
-    /// What was said here once, and is said in the server's settings now.
+    /// Was configured here once, and is in the server's settings now.
     #[serde(rename = "become", skip_serializing_if = "Option::is_none")]
     become_account: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,14 +32,14 @@ pub struct SlurmWay {
 }
 
 impl SlurmWay {
-    /// As these accounts.
     #[must_use]
     pub fn of_accounts(accounts: BTreeMap<String, String>) -> Self {
         Self { accounts, ..Self::default() }
     }
 
-    /// The account that a person's jobs run as, and the entry of `accounts` that says so: their own before the rule `*`. Nobody
-    /// has one by the rule whose name would make none, or root's.
+    /// The account of a user's jobs, and the entry of `accounts` that defines it: their own entry comes
+    /// before the rule `*`. The rule gives no account for a name that would result in an invalid account, or
+    /// in root.
     #[must_use]
     pub fn account_of(&self, person: &str) -> Option<(&str, String)> {
         let own = self.accounts.get_key_value(person).filter(|(name, _)| *name != OTHERS);
@@ -50,14 +50,14 @@ impl SlurmWay {
         is_account(&account).then_some((OTHERS, account))
     }
 
-    /// The accounts that entries name, without those that the rule `*` gives.
+    /// The accounts in entries, without those from the rule `*`.
     pub fn named(&self) -> impl Iterator<Item = (&str, &str)> {
         let named = self.accounts.iter().filter(|(name, _)| *name != OTHERS);
         named.map(|(name, account)| (name.as_str(), account.as_str()))
     }
 
-    /// Whether the rule `*` gives an account to somebody, whoever that is. Slurm keeps names without capitals: so they are
-    /// compared.
+    /// Whether the rule `*` gives an account to any user. Slurm stores names in lower case, so they are
+    /// compared that way.
     #[must_use]
     pub fn rule_gives(&self, account: &str) -> bool {
         let rule = self.accounts.get(OTHERS).map(|rule| rule.to_lowercase());
@@ -69,7 +69,7 @@ impl SlurmWay {
         is_account(account) && person.is_some_and(|person| !person.is_empty())
     }
 
-    /// What is wrong with it, a sentence each that begins with the field.
+    /// Problems, one sentence each that begins with the field.
     #[must_use]
     pub fn mistakes(&self) -> Vec<String> {
         let programs = [("become", &self.become_account), ("conf", &self.conf), ("path", &self.path)];
@@ -102,7 +102,7 @@ impl SlurmWay {
     }
 }
 
-/// Whether a text makes names of accounts of names of persons.
+/// Whether a text converts names of users to names of accounts.
 fn is_rule(text: &str) -> bool {
     text.matches(PERSON).count() == 1 && is_account(&text.replace(PERSON, "p"))
 }
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(given, ["u-ann", "U-Bob"]);
         assert!(by_rule("{person}").rule_gives("ann") && !by_rule("{person}").rule_gives("root"));
         assert!(!SlurmWay::default().rule_gives("ann"));
-        // A rule is of people's names alone.
+        // A rule applies to users' names only.
         let way =
             SlurmWay { projects: [("*".to_owned(), "{person}".to_owned())].into(), ..SlurmWay::default() };
         assert_eq!(fields(&way.mistakes()), ["projects.*"]);

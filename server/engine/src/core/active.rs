@@ -25,62 +25,61 @@ use super::{At, QueueKey};
 use crate::decide::asha::Rungs;
 use crate::decide::trigger::{Needs, TaskEnd};
 
-/// A run in memory.
 pub struct ActiveRun {
     pub record: RunRecord,
     pub plan: Arc<RunPlan>,
     pub graph: Graph,
     pub tasks: Vec<TaskCell>,
-    /// How long each task takes, as far as its history says.
+    /// Expected duration of each task, from history.
     pub lengths: Vec<Option<Length>>,
-    /// Whether a task of it, or of a run that it belongs to or starts, may have to be kept apart from the others
+    /// Whether a task of the run, or of its parent or child runs, may need to be alone on a node
     /// (`spread: required`).
     pub tasks_may_exclude: bool,
-    /// Tasks that have not ended.
+    /// Unfinished tasks.
     pub open: u32,
-    /// Attempts that have not ended.
+    /// Unfinished attempts.
     pub active: u32,
-    /// Instances that stand in a cluster's queue.
+    /// Instances in a cluster's queue.
     pub queued: u32,
-    /// Whether its folder is as its first task must find it.
+    /// Whether its folder is ready for its first task.
     pub prepared: bool,
-    /// Why it cannot be: every task that would start fails with this.
+    /// Why the folder could not be prepared. Every task that would start fails with this.
     pub refused: Option<Failure>,
     /// Instances that the run's parallelism keeps out of the queue.
     pub backlog: BTreeSet<QueueKey>,
 }
 
-/// What is known of a task.
+/// State of a task.
 #[derive(Default)]
 pub struct TaskCell {
     pub needs: Needs,
-    /// How it ended, once it has.
+    /// How it ended. `None` until then.
     pub end: Option<TaskEnd>,
     /// Whether its instances were made ready.
     pub begun: bool,
-    /// The elements of its `for_each`.
+    /// The items of its `for_each`.
     pub items: Option<Vec<Value>>,
     pub instances: Vec<Instance>,
-    /// The last attempts' numbers of instances that an earlier, longer expansion had, from the present one's end
-    /// on: should it grow again, no number is given twice.
+    /// Last attempt numbers of instances beyond the current expansion, left from an earlier, longer one. If
+    /// the expansion grows again, no number is reused.
     pub beyond: Vec<u32>,
-    /// Instances that have not ended.
+    /// Unfinished instances.
     pub open: u32,
-    /// Attempts that have not ended.
+    /// Unfinished attempts.
     pub active: u32,
     /// Instances in the queue, or kept out of it by the run.
     pub queued: u32,
     /// Instances that the task's own parallelism keeps out.
     pub backlog: VecDeque<InstanceIx>,
-    /// Of a search that stops early: what its trials had where they are compared.
+    /// Of a search with early stopping: the trials' values at the compared steps.
     pub rungs: Rungs,
-    /// What its attempts are made of, once somebody asked.
+    /// The fingerprint of its attempts, computed on first use.
     pub make: OnceLock<String>,
-    /// The task without what its instances' jobs are made of, once one of them is sized.
+    /// The task without the job details of its instances, computed when the first one is sized.
     pub bare: OnceLock<Box<PlannedTask>>,
 }
 
-/// What is known of an instance.
+/// State of an instance.
 pub struct Instance {
     pub state: InstanceState,
     pub attempt: u32,
@@ -89,55 +88,53 @@ pub struct Instance {
     pub ended_at: Option<Timestamp>,
     pub report: Report,
     pub note: Option<String>,
-    /// Boxed, as few instances of a large run have one at a time.
+    /// Boxed, because few instances of a large run have one at a time.
     pub live: Option<Box<LiveAttempt>>,
-    /// The key under which its result is kept, and the key's parts.
+    /// The key of its cached result, and the key's parts.
     pub cache: Option<Box<(String, Value)>>,
-    /// How many values of the metric that is searched by its attempt has reported.
+    /// How many values of the searched metric its attempt has reported.
     pub measured: u32,
-    /// A sentence, when it is stopped as other trials are better.
+    /// Why it is stopped early, as a sentence. Set when other trials are better.
     pub outdone: Option<String>,
-    /// Whether the cache was asked and has not answered.
+    /// Whether a cache look-up is in progress.
     pub is_asked: bool,
-    /// What its next attempt gets, decided when it began to wait for a place.
+    /// The resources of its next attempt, decided when it became pending.
     pub sizing: Option<Box<AttemptSizing>>,
-    /// By role, the attempts at it whose memory ran out.
+    /// By role, its attempts that were OOM killed.
     pub ran_out: Box<[RanOut]>,
-    /// What its attempts showed of their pattern.
+    /// The usage pattern of its attempts.
     pub known: Known,
-    /// Until when it borrows nothing, as it had to give back.
+    /// It does not borrow before this, because its borrowed resources were reclaimed.
     pub cool_until: Option<Timestamp>,
-    /// Whether this pass changed it.
+    /// Whether this cycle changed it.
     pub dirty: bool,
 }
 
-/// The attempts at an instance at which the memory of a role ran out.
+/// The attempts of an instance in which a role was OOM killed.
 pub struct RanOut {
     pub role: String,
-    /// The last one's number.
+    /// Number of the last one.
     pub n: u32,
-    /// Allocated amount.
     pub had: Bytes,
-    /// How many there were.
+    /// Number of such attempts.
     pub count: usize,
 }
 
-/// An attempt that has not ended.
 pub struct LiveAttempt {
     pub record: AttemptRecord,
     pub dirty: bool,
-    /// How many elastic workers it is told to have as soon as it runs.
+    /// How many elastic workers it must get as soon as it runs.
     pub owed: Option<u32>,
-    /// When its pace is worth being stored again.
+    /// When its step progress is due to be stored again.
     pub pace_due: Timestamp,
     /// Whether a timer is set for when it would hang.
     pub pace_watched: bool,
-    /// Whether it was asked, by this server, what its workers are at while it hangs.
+    /// Whether this server has collected its workers' stacks during the present hang.
     pub looked: bool,
 }
 
 impl TaskCell {
-    /// Makes the instances this many.
+    /// Sets the number of instances.
     pub fn resize(&mut self, len: usize) {
         let has = self.instances.len();
         if len < has {
@@ -145,7 +142,8 @@ impl TaskCell {
             self.beyond.splice(0..0, rest.iter().map(|instance| instance.attempt));
             return;
         }
-        // A vector would make room for four where most tasks have one, and a run may have 100,000 tasks.
+        // `Vec` would reserve space for four, but most tasks have one instance, and a run may have 100,000
+        // tasks.
         self.instances.reserve_exact(len - has);
         let back = self.beyond.drain(..(len - has).min(self.beyond.len()));
         self.instances.extend(back.map(|attempt| Instance { attempt, ..Instance::pending() }));
@@ -176,12 +174,12 @@ impl Instance {
         }
     }
 
-    /// The attempts at it at which the memory of a role ran out, as far as they are noted.
+    /// The recorded attempts in which a role was OOM killed.
     pub fn ran_out_of(&self, role: &str) -> Option<&RanOut> {
         self.ran_out.iter().find(|noted| noted.role == role)
     }
 
-    /// Notes that at an attempt the memory of these roles ran out.
+    /// Records that these roles were OOM killed in an attempt.
     pub fn note_ran_out(&mut self, mut new: Vec<RanOut>) {
         for noted in std::mem::take(&mut self.ran_out) {
             match new.iter_mut().find(|new| new.role == noted.role) {
@@ -208,12 +206,12 @@ impl Instance {
 }
 
 impl ActiveRun {
-    /// The cluster that a task's jobs go to.
+    /// The target cluster of a task's jobs.
     pub fn place_of(&self, task: TaskIx) -> &str {
         if self.plan.task(task).calls { RUNS } else { &self.plan.cluster }
     }
 
-    /// The machines that a task's jobs go to.
+    /// The node pool of a task's jobs.
     pub fn pool_of(&self, task: TaskIx) -> Pool {
         let node_group = self.plan.task(task).placement.node_group.clone();
         Pool { cluster: self.place_of(task).to_owned(), node_group }
@@ -223,17 +221,17 @@ impl ActiveRun {
         self.tasks.get_mut(at.task.index())?.instances.get_mut(at.instance as usize)
     }
 
-    /// The attempt at an instance that has not ended.
+    /// The unfinished attempt of an instance.
     pub fn live(&self, at: At) -> Option<&LiveAttempt> {
         self.tasks.get(at.task.index())?.instances.get(at.instance as usize)?.live.as_deref()
     }
 
-    /// How many workers of its elastic role the attempt at an instance has.
+    /// How many workers of its elastic role an instance's attempt has.
     pub fn elastic_workers(&self, at: At) -> Option<u32> {
         Some(self.plan.task(at.task).elastic_of(self.live(at)?.record.workers))
     }
 
-    /// The instance as it is stored.
+    /// The instance as stored.
     pub fn instance_record(&self, task: TaskIx, ix: InstanceIx) -> Option<InstanceRecord> {
         let instance = self.tasks.get(task.index())?.instances.get(ix as usize)?;
         Some(InstanceRecord {
@@ -251,7 +249,7 @@ impl ActiveRun {
         })
     }
 
-    /// What the expressions of a task may read.
+    /// The outputs that a task's expressions may read.
     pub fn outputs_for(&self, task: TaskIx) -> Outputs {
         let mut outputs = Outputs::new();
         for ix in &self.plan.task(task).reads {
@@ -268,41 +266,42 @@ impl ActiveRun {
         cubeloom_compiler::readable_outputs(self.plan.task(task), cell.items.as_deref(), &instances)
     }
 
-    /// The job of the next attempt at an instance; `workers` of the elastic role.
+    /// The job of an instance's next attempt, with `workers` workers of the elastic role.
     pub fn next_job(&self, at: At, workers: Option<u32>) -> Result<Job, Failure> {
         let instance = &self.tasks[at.task.index()].instances[at.instance as usize];
         let job = self.job(at.task, at.instance, instance.attempt + 1, workers)?;
         Ok(sized(job, instance.sizing.as_deref()))
     }
 
-    /// The job of an attempt that is stored, with as many workers as it had.
+    /// The job of a stored attempt, with as many workers as it had.
     pub fn stored_job(&self, record: &AttemptRecord) -> Result<Job, Failure> {
         let planned = self.plan.task(record.task);
         self.job_with(record, planned.elastic_of(record.workers))
     }
 
-    /// The same with so many workers of the elastic role.
+    /// The same with this many workers of the elastic role.
     pub fn job_with(&self, record: &AttemptRecord, workers: u32) -> Result<Job, Failure> {
         let workers = self.plan.task(record.task).elastic.map(|_| workers);
         let job = self.job(record.task, record.key.instance, record.key.n, workers)?;
         Ok(tested(sized(job, record.sizing.as_deref()), record.preflight.as_deref()))
     }
 
-    /// The test of the workers of the next attempt at an instance, where they are tested: they must come to so much.
+    /// The preflight test of an instance's next attempt, with these bounds. `None` if its workers are not
+    /// tested.
     pub fn next_preflight(&self, at: At, bounds: Bounds) -> Option<Box<Preflight>> {
         self.plan.task(at.task).preflight?;
         let known = self.tasks[at.task.index()].instances[at.instance as usize].known;
         Some(Box::new(Preflight { bounds, known, tested: None }))
     }
 
-    /// What a task's attempts are made of.
     pub fn make(&self, task: TaskIx) -> &str {
         self.tasks[task.index()].make.get_or_init(|| sizing::make(&self.plan, task))
     }
 
-    /// The size of an instance's input in bytes, where its task says it.
+    /// Input size of an instance in bytes, if its task states it.
     pub fn input(&self, at: At) -> Option<u64> {
-        // What it may read is put together for nothing where it does not, and there may be many instances.
+        // Collecting the readable outputs is expensive with many instances, so return early if the task does
+        // not state it.
         if !self.plan.task(at.task).env.contains_key(sizing::INPUT) {
             return None;
         }
@@ -311,8 +310,8 @@ impl ActiveRun {
         cubeloom_compiler::input(&self.plan, at.task, item, &self.outputs_for(at.task))
     }
 
-    /// What an instance holds, or would hold with its next attempt: its task as that attempt gets it, where it is sized without
-    /// what its jobs are made of.
+    /// The task as an instance's current or next attempt gets it. If it is sized, the job details of its
+    /// instances are left out.
     pub fn sized_task(&self, at: At) -> Cow<'_, PlannedTask> {
         let planned = self.plan.task(at.task);
         let instance = &self.tasks[at.task.index()].instances[at.instance as usize];
@@ -322,7 +321,7 @@ impl ActiveRun {
         };
         match sizing.filter(|sizing| !sizing.is_asked()) {
             Some(sizing) => {
-                // The elements of its `for_each` are as many as the instances: they are not copied for each of them.
+                // The `for_each` has as many items as there are instances: do not copy them for each.
                 let bare = || {
                     let (arguments, env) = (LateMap::new(), LateMap::new());
                     Box::new(PlannedTask { for_each: None, arguments, env, ..planned.clone() })
@@ -344,7 +343,7 @@ impl ActiveRun {
     }
 }
 
-/// A job whose workers must come to what was decided when its attempt was made.
+/// A job with the preflight test that was decided with its attempt.
 pub fn tested(mut job: Job, preflight: Option<&Preflight>) -> Job {
     if let (Some(tests), Some(decided)) = (&mut job.preflight, preflight) {
         tests.bounds = decided.bounds;
@@ -352,7 +351,7 @@ pub fn tested(mut job: Job, preflight: Option<&Preflight>) -> Job {
     job
 }
 
-/// A job as an attempt gets it.
+/// A job with the resources that its attempt gets.
 fn sized(job: Job, sizing: Option<&AttemptSizing>) -> Job {
     match sizing {
         Some(sizing) => job.sized(sizing),

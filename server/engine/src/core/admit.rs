@@ -1,4 +1,4 @@
-//! From the queue to an attempt on its way.
+//! From the queue to a starting attempt.
 
 use std::sync::Arc;
 
@@ -22,12 +22,13 @@ use super::active::tested;
 use super::place::Place;
 use super::{Action, At, Core};
 
-/// So many of those that wait are told at once why nothing starts at all: it is written down for each of them.
+/// How many pending instances are informed in one cycle that nothing starts at all: the reason is stored for
+/// each.
 const TOLD: usize = 1000;
 
 impl Core {
-    /// Starts what can start now, on every cluster, and tells those to stop that must give back. True when another pass
-    /// could start more.
+    /// Starts what can start now on every cluster, and stops what is preempted. Returns true when another
+    /// cycle could start more.
     #[must_use]
     pub fn admit(&mut self, now: Timestamp) -> bool {
         self.now = now;
@@ -92,14 +93,14 @@ impl Core {
         pass.more || again
     }
 
-    /// Notes why an instance waits. Stored only when it tells something else: not with every change of an amount.
+    /// Records why an instance is pending. The reason is stored only when it differs in more than amounts.
     pub(super) fn explain(&mut self, at: At, new: WaitReason) {
         let Some(instance) = self.instance_mut(at) else { return };
         let InstanceState::Waiting { reason, .. } = &mut instance.state else { return };
         let tells_the_same = |old: &WaitReason| {
             std::mem::discriminant(old) == std::mem::discriminant(&new)
                 && match (old.explanation(), new.explanation()) {
-                    // Of a limit that a person has changed, the numbers are told anew.
+                    // A user has changed the limit: update the numbers.
                     (Some(_), Some(why)) if why.named.is_some() && old.message() != new.message() => false,
                     (Some(old), Some(new)) => old.tells_the_same(new),
                     (old, new) => old.is_some() == new.is_some(),
@@ -111,7 +112,7 @@ impl Core {
         }
     }
 
-    /// The same of a reason that has been noted for a while: also when only amounts have moved.
+    /// The same for a reason that is some time old: also when only amounts have changed.
     pub(super) fn explain_anew(&mut self, at: At, new: WaitReason) {
         let Some(instance) = self.instance_mut(at) else { return };
         let InstanceState::Waiting { reason, .. } = &mut instance.state else { return };
@@ -121,8 +122,8 @@ impl Core {
         }
     }
 
-    /// Writes an attempt as submitting and asks for its submission; where its cluster cannot give what it asks for, it has failed.
-    /// True where it waits again.
+    /// Stores an attempt as submitting and requests its submission. If its cluster cannot provide what it
+    /// requests, the attempt fails. Returns true when it is pending again.
     fn start(&mut self, at: At, workers: u32, now: Timestamp) -> bool {
         let Some(run) = self.runs[at.slot].as_mut() else { return false };
         run.queued -= 1;
@@ -152,16 +153,17 @@ impl Core {
         false
     }
 
-    /// An instance that waited fails: its cluster cannot give what it asks for.
+    /// A pending instance fails: its cluster cannot provide what it requests.
     fn cannot_start(&mut self, at: At, failure: Failure, now: Timestamp) {
         self.leave_place(at);
         self.end_instance(at, InstanceState::Failed { failure }, now);
         self.let_in(at.slot, at.task);
     }
 
-    /// Whether an instance was let in by cards that its cluster does not have yet, or no more, and when it is tried again: they are
-    /// given back when the end of who had them is stored, and one may have become faulty since it was looked. Parts of cards are on
-    /// no desk: who asks for one waits as long as cards are faulty.
+    /// Whether an instance was admitted for GPUs that its cluster does not have yet, or no longer has, and
+    /// when to retry it. GPUs become free when the end of their attempt is stored, and one may have become
+    /// unhealthy since the last look. GPU fractions are not counted by the scheduler: jobs that request one
+    /// stay pending while GPUs are unhealthy.
     fn lacks_cards_for_now(&mut self, at: At, executor: &Arc<dyn Executor>, now: Timestamp) -> Option<Retry> {
         let run = self.runs[at.slot].as_ref()?;
         let roles = run.plan.task(at.task).roles.iter();
@@ -177,7 +179,7 @@ impl Core {
         (asks_for_part && place.has_faulty_cards()).then_some(Retry::AtTheNextLook)
     }
 
-    /// An instance that was let in waits as before: it has not been started with the limits that it names either.
+    /// An admitted instance is pending again. The start does not count towards its concurrency limits.
     fn wait_again(&mut self, at: At, retry: Retry) -> bool {
         let Some(run) = self.runs[at.slot].as_mut() else { return false };
         if let Some(place) = self.places.get_mut(run.place_of(at.task)) {
@@ -206,8 +208,8 @@ impl Core {
         let grows = self.may_grow(at);
         let pool = run.pool_of(at.task);
         let preflight = run.next_preflight(at, self.bounds_of(&pool));
-        // What the cluster's own scheduler adds beyond an elastic job's least is room that nobody here counts on; it is
-        // written, and counted as used, once it is there.
+        // Workers that the cluster's own scheduler adds above an elastic job's minimum are not relied on
+        // here. They are stored, and counted as used, once they run.
         let is_scaled = place.scaling == Scaler::Cluster;
         let least = is_scaled.then(|| least_amount(&run.sized_task(at)));
         let bound = run.next_job(at, workers).and_then(|job| {
@@ -218,7 +220,7 @@ impl Core {
         Some((Arc::clone(&place.executor), bound))
     }
 
-    /// The instance has an attempt on its way, which holds what it was given.
+    /// Records an instance's attempt, which now holds its resources.
     fn set_off(&mut self, at: At, record: AttemptRecord) {
         if let Some(run) = self.run_mut(at.slot) {
             run.tasks[at.task.index()].rungs.forget(at.instance);
@@ -234,21 +236,21 @@ impl Core {
     }
 }
 
-/// When an instance is tried again that was let in and found no cards.
+/// When an admitted instance that found no GPUs is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Retry {
-    /// In the next pass.
+    /// In the next cycle.
     AtOnce,
-    /// When it has been looked what the cluster has.
+    /// After the next look at the cluster's facts.
     AtTheNextLook,
 }
 
-/// An attempt that its cluster can give what it asks for.
+/// An attempt with resources that its cluster can provide.
 struct Bound {
     submission: Submission,
     bindings: Bindings,
     pool: Pool,
-    /// What is counted of it at first, where that is not the whole.
+    /// What is counted for it at first, if that is not the total.
     least: Option<Amount>,
     /// Whether its workers may get more memory while they run.
     grows: bool,
@@ -256,7 +258,7 @@ struct Bound {
 }
 
 impl Bound {
-    /// What is submitted, and what is written of it before.
+    /// The submission, and the record that is stored before it.
     fn written(
         self,
         at: At,
@@ -291,16 +293,16 @@ impl Bound {
     }
 }
 
-/// A job on its way to the cluster that it is bound to.
+/// A job's submission to the cluster that it is bound to.
 ///
 /// # Errors
-/// The cluster cannot give what the job asks for.
+/// The cluster cannot provide what the job requests.
 pub(super) fn submission(job: Job, bindings: &Bindings) -> Result<Submission, Failure> {
     let lowered = cubeloom_compiler::lower::lower(&job, bindings)?;
     Ok(Submission { job: Arc::new(job), lowered: Arc::new(lowered) })
 }
 
-/// What a task needs to start at all: every role whole, of the elastic one `min` workers.
+/// A task's minimum to start: every role in full, but the elastic one with `min` workers.
 pub(super) fn least_amount(planned: &PlannedTask) -> Amount {
     planned.least().fold(Amount::default(), |sum, (each, count)| sum.plus(Amount::of(each, count)))
 }

@@ -1,4 +1,4 @@
-//! Tasks that a person does: they wait, without a place on any cluster, until somebody has decided.
+//! Approval tasks: they wait, without using a cluster, until a user has decided.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::approval::{Decision, OnRejection};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{At, Core, Timer};
 
 impl Core {
-    /// Asks what an instance asks, once: should the server be started anew, the question stays as it was.
+    /// Creates an instance's question, once: a server restart does not change it.
     pub(super) fn ask(&mut self, at: At) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let planned = run.plan.task(at.task);
@@ -31,7 +31,7 @@ impl Core {
         }
     }
 
-    /// Somebody has decided. What is not asked any more changes nothing.
+    /// Applies a user's decision. It has no effect if the question is no longer open.
     pub(super) fn decided(&mut self, at: At, decision: Decision, now: Timestamp) {
         let Some(instance) = self.instance_mut(at) else { return };
         let Some(question) = instance.state.question() else { return };
@@ -51,14 +51,14 @@ impl Core {
         self.end_instance(at, state, now);
     }
 
-    /// The time for an answer may be over.
+    /// Handles an approval timeout.
     pub(super) fn undecided(&mut self, at: At, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let Some(limit) = run.plan.task(at.task).timeout else { return };
         let Some(instance) = self.instance_mut(at) else { return };
         match instance.state {
             InstanceState::Waiting { since, .. } if since.plus(limit.0) <= now => {}
-            // It was decided, and asked anew since.
+            // It was decided, and the question was asked again since.
             _ => return,
         }
         let failure = Failure::new(FailureKind::Timeout, format!("nobody decided within {limit}"));

@@ -1,4 +1,4 @@
-//! What other servers' jobs hold of a cluster, and what of them waits for it.
+//! Running and pending jobs of other replicas on a cluster.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,60 +10,57 @@ use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_store::Holding;
 
-/// A job that waits, of a run that another server leads.
+/// A pending job of a run that another replica leads.
 #[derive(Clone, Debug)]
 pub struct Foreign {
-    /// The attempt that it waits to make.
+    /// The attempt that is pending.
     pub key: AttemptKey,
-    /// The server.
     pub server: String,
-    /// The project of its run.
     pub project: String,
-    /// Whom its run acts for.
+    /// The user that its run acts for.
     pub person: String,
-    /// The cluster that it waits for.
     pub cluster: String,
-    /// Its task, as it was planned: what it gets by what it used before is known to its server alone.
+    /// Its task as planned. Only its own replica knows its right-sized resources.
     pub task: Arc<PlannedTask>,
-    /// How long it takes, as far as its history says.
+    /// Its expected duration, from history.
     pub length: Option<Length>,
-    /// Since when it waits.
+    /// Since when it is pending.
     pub since: Timestamp,
-    /// Until when it borrows nothing.
+    /// It does not borrow before this.
     pub cool_until: Option<Timestamp>,
 }
 
-/// What an attempt of another server holds.
+/// What an attempt of another replica holds.
 #[derive(Clone, Debug)]
 pub struct ForeignHold {
-    /// The attempt, and whose it is.
+    /// The attempt, and its owner.
     pub holding: Holding,
-    /// How long it takes, as far as its history says.
+    /// Its expected duration, from history.
     pub length: Option<Length>,
 }
 
-/// The jobs of other servers that a desk knows, by the keys of their attempts.
+/// The jobs of other replicas that a scheduler has, by the keys of their attempts.
 #[derive(Default)]
 pub struct Elsewhere {
-    /// What holds something, as it was when the desk was told.
+    /// Running jobs, with the state that was given to the scheduler.
     held: HashMap<AttemptKey, (JobId, Holds)>,
-    /// What waits: where, since when, and until when it does not borrow.
+    /// Pending jobs: since when, and until when they do not borrow.
     waiting: HashMap<AttemptKey, (JobId, Waits)>,
 }
 
-/// How many workers an attempt has, how much it holds, whether it was told to stop, and how long it takes.
+/// Number of workers, amount held, whether it was asked to stop, and expected duration.
 type Holds = (u32, Amount, bool, Option<Length>);
 
-/// The server of a job that waits, since when it does, and until when it does not borrow.
+/// The replica of a pending job, since when it is pending, and until when it does not borrow.
 type Waits = (String, Timestamp, Option<Timestamp>);
 
 impl Elsewhere {
-    /// Whether anything waits.
+    /// Whether any job is pending.
     pub fn waits(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Takes in all that holds something now. True when that has changed.
+    /// Replaces the running jobs. Returns true when they have changed.
     pub fn set_held(
         &mut self,
         desk: &mut Desk,
@@ -95,7 +92,7 @@ impl Elsewhere {
         changed
     }
 
-    /// Takes in all that waits now. True when that has changed.
+    /// Replaces the pending jobs. Returns true when they have changed.
     pub fn set_waiting(
         &mut self,
         desk: &mut Desk,
@@ -128,7 +125,7 @@ impl Elsewhere {
     }
 }
 
-/// Takes off a desk what is not known any more as it was. True when there was something.
+/// Removes jobs from a scheduler that are gone or have changed. Returns true when there were any.
 fn drop_others<T: PartialEq>(
     before: &mut HashMap<AttemptKey, (JobId, T)>,
     desk: &mut Desk,
@@ -146,7 +143,7 @@ fn drop_others<T: PartialEq>(
     before.len() < count
 }
 
-/// What the desk is told of an attempt on another cluster.
+/// The spec of an attempt on another cluster, which only holds concurrency limits.
 pub fn names_only(held: &Holding) -> Spec {
     Spec {
         key: held.attempt.key.to_string(),
@@ -159,13 +156,13 @@ pub fn names_only(held: &Holding) -> Spec {
     }
 }
 
-/// What the desk is told of another server's attempt.
+/// The spec of another replica's attempt.
 fn foreign(held: &ForeignHold) -> Spec {
     let (holding, attempt) = (&held.holding, &held.holding.attempt);
     let (amount, workers) = attempt.counted_on();
     let mut fixed = Ask { cpu: amount.cpu.0, memory: amount.memory.0, ..Ask::default() };
     fixed.pods = u64::from(workers);
-    // Workers beyond those have cards of the same types.
+    // Workers beyond those have GPUs of the same types.
     let of_those =
         |count: u32| u64::from(count) * u64::from(amount.gpus) / u64::from(attempt.amount.gpus.max(1));
     fixed.cards =

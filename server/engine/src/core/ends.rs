@@ -1,4 +1,4 @@
-//! Ends: of an instance, hence of its task, hence perhaps of its run.
+//! Ends: of an instance, then possibly of its task, then possibly of its run.
 
 use cubeloom_domain::state::{InstanceState, RunState};
 use cubeloom_domain::{TaskIx, Timestamp};
@@ -8,7 +8,7 @@ use crate::decide::finish;
 use crate::decide::trigger::TaskEnd;
 
 impl Core {
-    /// An instance has ended, which may be what the next trial of a search waits for.
+    /// Ends an instance. The next trial of a search may start then.
     pub(super) fn end_instance(&mut self, at: At, state: InstanceState, ended_at: Timestamp) {
         let is_stopped = state == InstanceState::Cancelled;
         self.close(at, state, ended_at);
@@ -18,7 +18,7 @@ impl Core {
         self.end_task_if_done(at.slot, at.task, ended_at);
     }
 
-    /// Notes that an instance has ended.
+    /// Records the end of an instance.
     pub(super) fn close(&mut self, at: At, state: InstanceState, ended_at: Timestamp) {
         let Some(run) = self.run_mut(at.slot) else { return };
         let Some(instance) = run.instance_mut(at) else { return };
@@ -29,7 +29,7 @@ impl Core {
         self.touch(at);
     }
 
-    /// Ends a task whose instances have all ended, and looks at the tasks that need it.
+    /// Ends a task whose instances have all ended, and evaluates its downstream tasks.
     pub(super) fn end_task_if_done(&mut self, slot: Slot, task: TaskIx, now: Timestamp) {
         let Some(run) = self.run_mut(slot) else { return };
         let cell = &run.tasks[task.index()];
@@ -41,7 +41,7 @@ impl Core {
     }
 
     fn end_task(&mut self, slot: Slot, task: TaskIx, end: TaskEnd, now: Timestamp) {
-        // A long chain of skipped tasks must not use the stack: ends are worked off from a list.
+        // A long chain of skipped tasks must not overflow the stack: ends go through a work list.
         let Some(run) = self.run_mut(slot) else { return };
         run.tasks[task.index()].end = Some(end);
         run.open = run.open.saturating_sub(1);
@@ -56,7 +56,7 @@ impl Core {
         self.finish_run_if_done(slot, now);
     }
 
-    /// Works off the list of tasks whose needs have changed. Only the outermost call does.
+    /// Evaluates the tasks whose upstream has changed. Only the outermost call does.
     pub(super) fn consider_all(&mut self, now: Timestamp) {
         if std::mem::replace(&mut self.considering, true) {
             return;

@@ -1,7 +1,8 @@
-//! Jobs that run and have nearly used up their memory: in `auto` they get more where there is room, before it runs out.
+//! Running jobs that are close to their memory limit: in `auto` they get more memory before they are OOM
+//! killed, if there is capacity.
 //!
-//! What they get is written first, with the amounts that are counted from then on, and given then: a server that dies in between
-//! takes the job up with what is written.
+//! The new amount is stored and counted first and applied afterwards: if the server dies in between, its
+//! successor restores the job with the stored amount.
 
 use std::sync::Arc;
 
@@ -21,12 +22,12 @@ use super::admit::{least_amount, submission};
 use super::{Action, At, Core};
 use crate::decide::{grow, retry};
 
-/// Of an attempt whose memory ran out before the workers of a role were given what was decided: they had what they had before,
-/// and nothing else is learned from it. `role` is that of the worker whose memory ran out; the others did what they did with
-/// what they had.
+/// Reverts a memory increase that was decided but not applied before a role was OOM killed. The workers had
+/// the earlier amount, and nothing else is learned from it. `role` is the role of the killed worker; the
+/// other roles did their work with what they had.
 pub(super) fn take_back(record: &mut AttemptRecord, planned: &PlannedTask, role: &str) {
     let Some(sizing) = record.sizing.as_mut() else { return };
-    // The kernel's peak is of all workers: of a role alone it is known where there is no other.
+    // The kernel's peak covers all workers: it is a role's own only if there is one role.
     let peak = record.usage.kernel_peak_memory.filter(|_| sizing.roles.len() == 1);
     let mut taken = Vec::new();
     for sized in sizing.roles.iter_mut().filter(|sized| sized.role == role) {
@@ -42,7 +43,7 @@ pub(super) fn take_back(record: &mut AttemptRecord, planned: &PlannedTask, role:
     for (since, more) in taken {
         match record.earlier.pop_if(|stretch| stretch.until == since) {
             Some(stretch) => record.amount = stretch.amount,
-            // It got or gave back workers since.
+            // Its number of workers has changed since.
             None => {
                 let of_all = more.0.saturating_mul(of_role(record.workers).into());
                 record.amount.memory = Bytes(record.amount.memory.0.saturating_sub(of_all));
@@ -53,7 +54,7 @@ pub(super) fn take_back(record: &mut AttemptRecord, planned: &PlannedTask, role:
 }
 
 impl Core {
-    /// Whether the workers of attempts at a task may get more memory while they run.
+    /// Whether workers of a task's attempts may get more memory while they run.
     pub(super) fn may_grow(&self, at: At) -> bool {
         let Some(run) = self.runs[at.slot].as_ref() else { return false };
         let planned = run.plan.task(at.task);
@@ -65,15 +66,15 @@ impl Core {
         self.is_sized(run, planned) && planned.roles.iter().any(|role| role.kept.memory.is_none()) && can()
     }
 
-    /// Whether what a task's workers get is decided by what was used.
+    /// Whether a task's workers are right-sized by usage.
     pub(super) fn is_sized(&self, run: &ActiveRun, planned: &PlannedTask) -> bool {
         self.histories.of(run).is_some_and(|history| {
             history.mode_of(planned) == SizingMode::Auto && !history.reverted.contains(&planned.name)
         })
     }
 
-    /// A worker has nearly used up its memory: all of its role get more, where they may and there is room; else it is noted why
-    /// they do not.
+    /// Handles a worker close to its memory limit: all workers of its role get more, if allowed and if there
+    /// is capacity; otherwise the reason is recorded.
     pub(super) fn nearly_full(&mut self, at: At, full: &NearlyFull, now: Timestamp) {
         match self.wanted_memory(at, full, now) {
             Some(Ok(wanted)) => self.give_memory(at, full, wanted, now),
@@ -82,7 +83,7 @@ impl Core {
         }
     }
 
-    /// The workers of a role get so much memory, where there is room; with what kept them from more, where something did.
+    /// Sets the memory of a role's workers, if there is capacity. `bounded` says what limited it.
     fn give_memory(
         &mut self,
         at: At,
@@ -111,7 +112,8 @@ impl Core {
         }
     }
 
-    /// Notes why the workers of a role get no more memory while they run: each reason once, however often they are found full.
+    /// Records why a role's workers get no more memory while they run: each reason once, however often they
+    /// are close to the limit.
     fn note_no_more(&mut self, at: At, role: &str, why: NoMore) {
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
         let Some(sizing) = live.record.sizing.as_mut() else { return };
@@ -124,8 +126,8 @@ impl Core {
         self.touch(at);
     }
 
-    /// Says with the end of an attempt whose memory ran out why it got no more while it ran, and why the server does not try it
-    /// again with more. Nothing is said where its memory is left alone.
+    /// Adds to the end of an OOM killed attempt why it got no more memory while it ran, and why it is not
+    /// retried with more. Adds nothing if its memory is not managed.
     pub(super) fn tell_no_more(&mut self, at: At, record: &mut AttemptRecord, outcome: &mut Outcome) {
         let Outcome::Failed(failure) = outcome else { return };
         if failure.kind != FailureKind::OutOfMemory {
@@ -144,7 +146,7 @@ impl Core {
         }
     }
 
-    /// Why an instance whose memory ran out is not tried again with more of it; `None` where it is tried again.
+    /// Why an OOM killed instance is not retried with more memory. `None` if it is retried.
     fn no_more_after(&mut self, at: At) -> Option<NoMore> {
         let kind = FailureKind::OutOfMemory;
         if self.is_stopping(at.slot) || self.grows(at, kind) {
@@ -159,7 +161,7 @@ impl Core {
         self.not_grown_again(at)
     }
 
-    /// The workers of a role keep what they had: not all of them could be given more.
+    /// Reverts the memory of a role's workers: not all of them could get more.
     pub(super) fn not_given(&mut self, at: At, not: &NotGiven, now: Timestamp) {
         let before = || {
             let record = &self.runs[at.slot].as_ref()?.live(at)?.record;
@@ -179,7 +181,7 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let plan = Arc::clone(&run.plan);
         let Some(live) = run.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
-        // Nor was it theirs between the decision and now.
+        // Nor did they have it between the decision and now.
         let more = Bytes(not.memory.0.saturating_sub(had.0));
         let of_role = |workers| plan.task(at.task).workers_of(&not.role, workers);
         live.record.never_had(more, grown.at, of_role);
@@ -187,8 +189,9 @@ impl Core {
         tracing::warn!(%key, role, memory = %not.memory, why, "the cluster does not give workers more memory");
     }
 
-    /// Changes what the workers of an attempt get, and what is counted of it: `change` says whether there is anything to change.
-    /// All is as it was where there is not (`None`), or no room for it.
+    /// Changes what an attempt's workers get, and the counted amount. `change` returns whether there is
+    /// anything to change. Returns `None` if there is not. If there is no capacity, everything stays as it
+    /// was.
     fn with_memory(
         &mut self,
         at: At,
@@ -230,8 +233,9 @@ impl Core {
         Some(Ok(submission))
     }
 
-    /// How much the workers of a role are to get, as far as nodes and the project's quota can hold it, and what bounds it; or why it
-    /// is no more than they have. `None` where nothing would have given them more, or it is too early or too late for that.
+    /// How much memory a role's workers are to get, and what bounds it: the nodes or the project's quota.
+    /// Or why it is no more than they have. `None` if no increase was due, or if it is too early or too
+    /// late.
     fn wanted_memory(
         &self,
         at: At,

@@ -1,4 +1,4 @@
-//! Attempts that hang: seen by a timer, marked, looked at, and by policy started again.
+//! Hanging attempts: detected by a timer, recorded, inspected, and by policy restarted.
 
 use cubeloom_domain::executor::StopCause;
 use cubeloom_domain::hang::{self, Hang, HangAction, WorkerStack};
@@ -11,7 +11,8 @@ use super::observe::PACE_KEPT;
 use super::{Action, At, Core, Timer};
 
 impl Core {
-    /// At which pace an attempt goes. After a crash that is found out again, so it is stored now and then only.
+    /// Records an attempt's step progress. It is measured again after a crash, so it is stored only from time
+    /// to time.
     pub(super) fn paced(&mut self, at: At, pace: Pace) {
         let now = self.now;
         let Some(instance) = self.instance_mut(at) else { return };
@@ -29,7 +30,7 @@ impl Core {
             live.looked = false;
             went_on = true;
         }
-        // The server that saw it may have died before it knew what the workers were at, or before it acted.
+        // The server that detected it may have died before it had the stacks, or before it acted.
         let unseen = live.record.hang.as_ref().is_some_and(|hang| hang.is_present()) && !live.looked;
         live.record.pace = Some(Box::new(pace));
         live.dirty = true;
@@ -48,8 +49,8 @@ impl Core {
         self.watch_pace(at);
     }
 
-    /// Looks again when the attempt would hang by what is known now. Until the timer has come, nothing else is set: steps move
-    /// that moment, and many may come.
+    /// Sets the timer for when the attempt would hang by current knowledge. Until the timer fires no other is
+    /// set: steps move that time, and there may be many.
     pub(super) fn watch_pace(&mut self, at: At) {
         let Some(due) = self.hang_due(at) else { return };
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
@@ -69,7 +70,7 @@ impl Core {
         hang::due(record.pace.as_deref().filter(|_| runs)?, &run.plan.task(at.task).hang)
     }
 
-    /// The moment has come at which an attempt hangs unless it went on.
+    /// The time at which an attempt hangs unless it has made progress.
     pub(super) fn judge_pace(&mut self, at: At, n: u32, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let policy = run.plan.task(at.task).hang;
@@ -78,7 +79,7 @@ impl Core {
             return;
         }
         live.pace_watched = false;
-        // Its cards may have shown it before.
+        // Its GPUs may have shown it before.
         if live.record.hang.as_ref().is_some_and(|hang| hang.is_present()) {
             return;
         }
@@ -90,14 +91,14 @@ impl Core {
         self.hangs_now(at, found);
     }
 
-    /// An attempt is seen to hang.
+    /// Records that an attempt hangs.
     pub(super) fn hangs_now(&mut self, at: At, found: Hang) {
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
         tracing::warn!(key = %live.record.key, why = found.sentence(), "an attempt hangs");
         let before = live.record.hang.replace(Box::new(found));
         live.dirty = true;
         if before.is_some() {
-            // What workers were at then is not what they are at now.
+            // The stacks of an earlier hang are not those of this one.
             let key = live.record.key.clone();
             self.output.stacks.push(HangStacks { key, task: at.task, stacks: Vec::new() });
         }
@@ -105,7 +106,7 @@ impl Core {
         self.look_at_hang(at);
     }
 
-    /// Asks what the workers of an attempt that hangs are at.
+    /// Requests the stacks of a hanging attempt's workers.
     pub(super) fn look_at_hang(&mut self, at: At) {
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
         live.looked = true;
@@ -115,7 +116,7 @@ impl Core {
         }
     }
 
-    /// What the workers of an attempt that hangs were at. They are stored with it, and only then is it stopped.
+    /// Stores the stacks of a hanging attempt's workers. Only then is the attempt stopped.
     pub fn looked_at(&mut self, key: &AttemptKey, stacks: Vec<WorkerStack>, now: Timestamp) {
         self.now = now;
         let Some(at) = self.live.get(key).copied() else { return };
@@ -134,7 +135,8 @@ impl Core {
         }
     }
 
-    /// Whether an attempt that was stopped as it hung is followed by another that counts for nothing.
+    /// Whether an attempt that was stopped because it hung is followed by a restart that does not count as a
+    /// retry.
     pub(super) fn restarts(&self, at: At) -> bool {
         let Some(run) = self.runs[at.slot].as_ref() else { return false };
         let known = run.tasks[at.task.index()].instances[at.instance as usize].known;

@@ -1,5 +1,5 @@
-//! Attempts whose cards fall idle: looked at now and then while they run. What cards did is kept by the cluster, so that a server
-//! that takes an attempt up knows as much of it as the one before.
+//! Attempts with idle GPUs: usage is checked at intervals while they run. The cluster keeps the usage
+//! samples, so a server that restores an attempt knows as much as the previous one.
 
 use std::time::Duration;
 
@@ -10,20 +10,20 @@ use cubeloom_domain::{AttemptKey, Timestamp};
 
 use super::{Action, At, Core, Timer};
 
-/// How often the cards of an attempt are looked at, at the most and at the least.
+/// Minimum and maximum interval between checks of an attempt's GPUs.
 const OFTEN: Duration = Duration::from_secs(10);
 const SELDOM: Duration = Duration::from_secs(300);
 
 impl Core {
-    /// Looks at the cards of a running attempt before it could first be said to hang, if it has some and somebody keeps what
-    /// they do.
+    /// Schedules a check of a running attempt's GPUs before it could first count as hanging. It needs GPUs
+    /// and a source of their usage.
     pub(super) fn watch_cards(&mut self, at: At) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let planned = run.plan.task(at.task);
         let Some(live) = run.live(at) else { return };
         let has_cards = planned.roles.iter().any(|role| role.resources.gpu.is_some());
         let runs = matches!(live.record.state, AttemptState::Running { .. });
-        // A cluster that is not known at the moment may be known again by then.
+        // A cluster that is unknown at the moment may be known again by then.
         if !has_cards || !runs || self.executor(at).is_some_and(|executor| executor.cards().is_none()) {
             return;
         }
@@ -31,7 +31,7 @@ impl Core {
         self.timers.insert((self.now.plus(every), Timer::Cards(at, live.record.key.n)));
     }
 
-    /// The moment has come to look.
+    /// Requests the GPU usage of an attempt.
     pub(super) fn look_at_cards(&mut self, at: At, n: u32) {
         let Some(live) = self.runs[at.slot].as_ref().and_then(|run| run.live(at)) else { return };
         if live.record.key.n != n || !matches!(live.record.state, AttemptState::Running { .. }) {
@@ -44,8 +44,8 @@ impl Core {
         }
     }
 
-    /// What the cards of an attempt did so far: it hangs by them, goes on, or is looked at again. `None` where that could not be
-    /// read: then nothing is known, and nothing has changed.
+    /// Handles the GPU usage of an attempt: it hangs, makes progress, or is checked again later. `None` means
+    /// that the usage could not be read; then nothing changes.
     pub fn cards_seen(&mut self, key: &AttemptKey, workers: Option<&[WorkerUsage]>, now: Timestamp) {
         self.now = now;
         let Some(at) = self.live.get(key).copied() else { return };
@@ -64,7 +64,7 @@ impl Core {
                 self.watch_pace(at);
             }
             (Some(_), _) => {
-                // The server that saw it may have died before it knew what the workers were at, or before it acted.
+                // The server that detected it may have died before it had the stacks, or before it acted.
                 if !live.looked {
                     self.look_at_hang(at);
                 }

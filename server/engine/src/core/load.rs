@@ -1,4 +1,4 @@
-//! Taking a run into memory: a new one, one of an earlier server, or one that somebody wants run again.
+//! Loading a run into memory: a new one, one of an earlier server, or one to be rerun.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -23,8 +23,8 @@ use crate::decide::finish;
 use crate::decide::trigger::Needs;
 
 impl Core {
-    /// Takes a leased run into memory and goes on with it where its stored state says. A queued one waits for
-    /// [`Self::start_queued_runs`]: only when all are here is it known how many are active.
+    /// Loads a leased run into memory and continues from its stored state. A queued run waits for
+    /// [`Self::start_queued_runs`]: the number of active runs is known only when all are loaded.
     pub fn load(&mut self, loaded: LoadedRun, now: Timestamp) {
         self.now = now;
         let id = loaded.record.id.clone();
@@ -37,7 +37,7 @@ impl Core {
         let mut run = ActiveRun { lengths, ..run };
         let slot = self.runs.len();
         for (task, instance, known) in loaded.known {
-            // A shorter expansion may have left attempts behind at instances that are none any more.
+            // A shorter expansion may have left attempts of instances that no longer exist.
             if let Some(instance) = run.instance_mut(At { slot, task, instance }) {
                 instance.known = known;
             }
@@ -54,7 +54,7 @@ impl Core {
         }
     }
 
-    /// Makes everything move that can: waiting instances, timers, tasks whose needs have ended.
+    /// Continues everything that can: waiting instances, timers, tasks whose upstream has ended.
     pub(super) fn go_on(&mut self, slot: Slot, now: Timestamp) {
         let Some(run) = self.run_mut(slot) else { return };
         if run.record.state == RunState::Queued {
@@ -64,7 +64,8 @@ impl Core {
             return self.prepare(slot);
         }
         let mut tasks: Vec<TaskIx> = (0..run.tasks.len() as u32).map(TaskIx).collect();
-        // Of those that are ready at one moment, the run's parallelism lets the most important in.
+        // Of instances that become ready together, the run's parallelism admits those of the highest
+        // priority.
         if run.plan.parallelism.is_some() {
             tasks.sort_by_key(|task| Reverse(run.plan.task(*task).priority));
         }
@@ -99,7 +100,7 @@ impl Core {
         }
     }
 
-    /// Takes up an attempt that an earlier server had written.
+    /// Restores an attempt that an earlier server had stored.
     fn take_up(&mut self, slot: Slot, record: AttemptRecord) {
         let at = At { slot, task: record.task, instance: record.key.instance };
         let Some(run) = self.runs[slot].as_mut() else { return };
@@ -110,7 +111,7 @@ impl Core {
         self.hold(at, record.clone(), false);
         self.watch_cards(at);
         self.hold_place(at, &record);
-        // Of a cluster that is not known now, it stays as it is: nobody can say what became of it.
+        // If its cluster is unknown now, its state stays: what became of it is unknown.
         let Some(executor) = self.executor(at) else { return };
         match job.and_then(|job| submission(job, &record.bindings)) {
             Ok(submission) => {
@@ -125,7 +126,7 @@ impl Core {
         }
     }
 
-    /// Stops an attempt whose job cannot be told any more, so that it does not stay for ever.
+    /// Stops an attempt whose job can no longer be built, so that it does not stay forever.
     fn give_up(&mut self, at: At, record: AttemptRecord, failure: &Failure) {
         tracing::error!(key = %record.key, %failure.message, "a stored attempt cannot be taken up; it is stopped");
         if let Some(instance) = self.instance_mut(at) {
@@ -160,7 +161,7 @@ impl Core {
         }
     }
 
-    /// What an attempt of an earlier server holds is held, and given back if that server had told it to stop.
+    /// Restores an attempt's allocation. If the earlier server had requested its stop, it counts as leaving.
     fn hold_place(&mut self, at: At, record: &AttemptRecord) {
         let now = self.now;
         let Some(run) = self.runs[at.slot].as_ref() else { return };
@@ -176,7 +177,7 @@ impl Core {
         }
     }
 
-    /// Sets the timer of a running attempt that has a time limit.
+    /// Sets the timer of a running attempt with a timeout.
     pub(super) fn watch_timeout(&mut self, at: At, record: &AttemptRecord) {
         let AttemptState::Running { started_at } = record.state else { return };
         let limit = self.runs[at.slot].as_ref().and_then(|run| run.plan.task(at.task).timeout);
@@ -186,7 +187,7 @@ impl Core {
     }
 }
 
-/// The run in memory, from what is stored of it.
+/// Builds the in-memory run from its stored state.
 pub fn build(
     record: RunRecord,
     plan: Arc<RunPlan>,
@@ -209,7 +210,7 @@ pub fn build(
         cell.instances[at] = Instance::from_record(row);
     }
     for (planned, cell) in plan.tasks.iter().zip(&mut tasks) {
-        // A shorter expansion than an earlier one leaves rows behind that mean nothing any more.
+        // An expansion shorter than an earlier one leaves obsolete rows.
         if let Some(items) = &cell.items {
             cell.resize(cell.instances.len().min(items.len()));
         }
@@ -219,7 +220,7 @@ pub fn build(
     for (ix, _) in plan.tasks.iter().enumerate() {
         tasks[ix].needs = needs_of(&graph, &tasks, ix as u32);
     }
-    // Of a run that belongs to another, or starts others, what the others exclude is not known here.
+    // For a run with a parent or child runs, the constraints of the others are unknown here.
     let tasks_may_exclude = plan.context.root.is_some()
         || plan.tasks.iter().any(|task| task.calls || task.placement.spread == Some(Spread::Required));
     let prepared = prepare::is_prepared(&plan, &tasks);
@@ -239,7 +240,7 @@ pub fn build(
     }
 }
 
-/// How long each task of a plan takes where it goes, as far as its history says.
+/// Expected duration of each task of a plan on its target cluster, from history.
 fn lengths(plan: &RunPlan, history: &History) -> Vec<Option<Length>> {
     let length = |task: &PlannedTask| {
         let pool = Pool { cluster: plan.cluster.clone(), node_group: task.placement.node_group.clone() };
@@ -248,7 +249,7 @@ fn lengths(plan: &RunPlan, history: &History) -> Vec<Option<Length>> {
     plan.tasks.iter().map(length).collect()
 }
 
-/// Whether a task has begun or ended, by the instances that are stored.
+/// Derives from the stored instances whether a task has begun or ended.
 fn settle(planned: &PlannedTask, cell: &mut TaskCell) {
     if cell.items.is_none() && cell.instances.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Outcomes that people set: the run goes on as if the program had come to them.
+//! Outcomes that users set: the run continues as if the program had ended that way.
 
 use cubeloom_domain::executor::{Report, StopCause};
 use cubeloom_domain::mark::Mark;
@@ -12,7 +12,7 @@ use super::{At, Core, load};
 use crate::decide::finish;
 
 impl Core {
-    /// Marks an instance of a run that has ended, and goes on with what was passed over because of it.
+    /// Marks an instance of a finished run, and continues with the tasks that were skipped because of it.
     pub(super) fn mark_ended(&mut self, at: At, mark: &Mark, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let after = run.graph.with_descendants(&[at.task.0]);
@@ -33,7 +33,7 @@ impl Core {
         self.go_on_changed(at.slot, |_| false, change, now);
     }
 
-    /// Marks an instance of a run that goes on. One whose attempt is on its way is told to stop first.
+    /// Marks an instance of an active run. An unfinished attempt is stopped first.
     pub(super) fn mark(&mut self, at: At, mark: &Mark, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let cell = &run.tasks[at.task.index()];
@@ -56,7 +56,7 @@ impl Core {
         }
     }
 
-    /// Takes an instance out of whichever line it stands in; true where others may take its place.
+    /// Removes an instance from the line that it is in. Returns true when others may take its slot.
     fn leave_line(&mut self, at: At) -> bool {
         let Some(run) = self.runs[at.slot].as_mut() else { return false };
         let cell = &mut run.tasks[at.task.index()];
@@ -66,7 +66,7 @@ impl Core {
         self.runs[at.slot].as_ref().is_some_and(|run| run.tasks[at.task.index()].queued < queued)
     }
 
-    /// An instance counts as what it is marked as, from now on.
+    /// Ends an instance with the marked state.
     pub(super) fn end_marked(&mut self, at: At, mark: &Mark, ended_at: Timestamp) {
         if let Some(instance) = self.instance_mut(at) {
             write(mark, &mut instance.note, &mut instance.report);
@@ -74,7 +74,7 @@ impl Core {
         self.end_instance(at, mark.state(), ended_at);
     }
 
-    /// A task that waits for others ends without them. One that is expanded then has no instances yet to be marked.
+    /// Ends a task that waits for others. If it expands later, it has no instances to mark yet.
     fn mark_unbegun(&mut self, at: At, mark: &Mark, now: Timestamp) {
         let Some(run) = self.run_mut(at.slot) else { return };
         if run.plan.task(at.task).for_each.is_some() {
@@ -90,7 +90,7 @@ impl Core {
         self.end_unbegun(at.slot, at.task, mark.state(), now);
     }
 
-    /// What has ended comes to another end: what was passed over because of it is looked at again.
+    /// Changes a final state: tasks that were skipped because of it are evaluated again.
     fn mark_final(&mut self, at: At, mark: &Mark, now: Timestamp) {
         let Some(instance) = self.instance_mut(at) else { return };
         write(mark, &mut instance.note, &mut instance.report);
@@ -100,7 +100,7 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let cell = &mut run.tasks[at.task.index()];
         if cell.open > 0 {
-            // Its task goes on, and will end by what it is now.
+            // Its task continues, and will end with the new state.
             return;
         }
         cell.end = Some(finish::task(run.plan.task(at.task), cell.instances.iter().map(|each| &each.state)));
@@ -109,8 +109,8 @@ impl Core {
         self.finish_run_if_done(at.slot, now);
     }
 
-    /// Has the tasks after one considered anew, by how it ends now: those that were passed over are as if they had never been
-    /// looked at, and those that wait count the ends before them again.
+    /// Evaluates the downstream tasks again, with the task's new end. Skipped ones are reset, and waiting
+    /// ones recount their upstream.
     fn look_again_after(&mut self, at: At) {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let after = run.graph.with_descendants(&[at.task.0]);
@@ -139,7 +139,7 @@ impl Core {
     }
 }
 
-/// Says what an instance is marked as, and adds the outputs that come with it.
+/// Records an instance's mark, and adds the outputs that come with it.
 fn write(mark: &Mark, note: &mut Option<String>, report: &mut Report) {
     *note = Some(mark.note());
     report.outputs.extend(mark.outputs.clone());

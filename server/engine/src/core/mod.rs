@@ -1,8 +1,8 @@
-//! The leased runs, in memory: what was observed goes in, what must be written and done comes out.
+//! The leased runs, in memory: observations go in, changes to store and actions come out.
 //!
-//! Everything here is synchronous and, but for [`Executor::bind`], without effect. Work is driven by what changed:
-//! a pass costs what it touches, not what the runs hold. What a pass changed in memory is collected by
-//! [`Core::take_output`]; the driver stores the changes, then performs the actions.
+//! Everything here is synchronous and, except for [`Executor::bind`], without side effects. Work is driven by
+//! changes: a cycle costs what it touches, not what the runs hold. [`Core::take_output`] collects what a
+//! cycle changed in memory. The driver stores the changes, then executes the actions.
 
 mod active;
 mod admit;
@@ -52,10 +52,9 @@ use self::place::Place;
 use self::size::{Histories, Memo};
 pub use self::tally::{Queue, Tally};
 
-/// The place of a run in memory.
 type Slot = usize;
 
-/// An instance, by the place of its run.
+/// An instance, by the slot of its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct At {
     slot: Slot,
@@ -63,59 +62,54 @@ struct At {
     instance: InstanceIx,
 }
 
-/// The order of admission: priority, then age, then the document's order.
+/// The order of admission: priority, then age, then document order.
 type QueueKey = (Reverse<i32>, Timestamp, At);
 
-/// Something that is due at a moment.
+/// An event at a given time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
-    /// The wait before another attempt is over.
+    /// The delay before the next attempt is over.
     Retry(At),
-    /// The attempt of this number has used up its time.
+    /// The attempt with this number has reached its timeout.
     Timeout(At, u32),
-    /// Nobody has decided in the time that there was for it.
+    /// An approval has reached its timeout.
     Undecided(At),
-    /// The attempt of this number hangs, unless it has reported a step since.
+    /// The attempt with this number hangs, unless it has reported a step since.
     Pace(At, u32),
-    /// The cards of the attempt of this number are to be looked at.
+    /// The GPUs of the attempt with this number are due for a check.
     Cards(At, u32),
 }
 
-/// What the driver must do after the changes of a pass are stored.
+/// What the driver must do once the changes of a cycle are stored.
 pub enum Action {
-    /// Start a job, or take it up.
+    /// Submit a job, or restore it.
     Submit(Arc<dyn Executor>, Submission),
-    /// Take up a job of an earlier server, and go on stopping it if it was being stopped.
+    /// Restore a job of an earlier server, and continue stopping it if it was being stopped.
     Adopt(Arc<dyn Executor>, Submission, Option<StopCause>),
-    /// Make a job that runs have these workers.
+    /// Scale a running job to these workers.
     Scale(Arc<dyn Executor>, Submission),
-    /// Give the workers of a job that runs the memory that it has now.
+    /// Set the memory of a running job's workers to its current amount.
     Grow(Arc<dyn Executor>, Submission),
-    /// Stop a job.
     Cancel(Arc<dyn Executor>, AttemptKey, StopCause),
-    /// Look what the workers of an attempt that hangs are at.
+    /// Collect the stacks of a hanging attempt's workers.
     Look(Arc<dyn Executor>, AttemptKey),
-    /// Look what the cards of an attempt that runs did so far.
+    /// Read the GPU usage of a running attempt.
     LookAtCards(Arc<dyn Executor>, AttemptKey),
-    /// Free what was reserved for an attempt.
+    /// Release what was reserved for an attempt.
     Release(Arc<dyn Executor>, AttemptKey),
-    /// Look whether an equal earlier result can be reused.
+    /// Look up whether an equal earlier result can be reused.
     LookUp(LookUp),
-    /// Fill the folder of a new run with what an earlier one left in its own.
+    /// Fill the folder of a new run with an earlier run's files.
     Prepare(Preparation),
-    /// The run has ended; its lease can go.
+    /// The run has ended; its lease can be released.
     Finished(RunId),
 }
 
-/// A question for the cache.
+/// A cache look-up.
 pub struct LookUp {
-    /// Run.
     pub run: RunId,
-    /// Task.
     pub task: TaskIx,
-    /// Instance.
     pub instance: InstanceIx,
-    /// The plan.
     pub plan: Arc<cubeloom_domain::plan::RunPlan>,
     /// The job as it would be submitted.
     pub job: Arc<Job>,
@@ -123,35 +117,32 @@ pub struct LookUp {
 
 /// A run whose folder must be filled before its first task.
 pub struct Preparation {
-    /// Run.
     pub run: RunId,
-    /// Project.
     pub project: String,
-    /// The run that it takes over from.
+    /// The run whose results it reuses.
     pub of: RunId,
 }
 
-/// The leased runs.
 pub struct Core {
     places: BTreeMap<String, Place>,
     settings: Settings,
-    /// The tree of queues, once it was read.
+    /// The queue tree. `None` until it is read.
     queues: Option<Arc<Vec<QueueRecord>>>,
-    /// The nodes that are set aside, once it was read.
+    /// Cordoned nodes. `None` until they are read.
     aside: Option<Vec<NodeAside>>,
-    /// When nodes are set aside.
+    /// When nodes are cordoned.
     node_rule: NodeRule,
-    /// What is normal for the nodes of a pool, as far as its tests have shown it.
+    /// The normal results of a node pool's preflight tests, as measured so far.
     norms: BTreeMap<(String, Option<String>), Bounds>,
-    /// The limits that tasks may name.
+    /// The concurrency limits that tasks may name.
     limits: Vec<NamedLimit>,
-    /// What was started with a limit within the last minute, by any server.
+    /// Starts with a concurrency limit within the last minute, by any server.
     limited: BTreeMap<AttemptKey, (Timestamp, Vec<String>)>,
-    /// By cluster: what projects held before this server was started, once it was read.
+    /// By cluster: usage of projects before this server started. `None` until it is read.
     past: Option<Vec<(String, HeldBefore)>>,
-    /// The moment of the last thing that happened.
+    /// Time of the latest event.
     now: Timestamp,
-    /// By slot. A slot is never given again, so a run that has left must cost next to nothing here.
+    /// By slot. Slots are never reused, so a run that has left must cost almost nothing here.
     runs: Vec<Option<Box<ActiveRun>>>,
     slots: HashMap<RunId, Slot>,
     live: HashMap<AttemptKey, At>,
@@ -160,23 +151,23 @@ pub struct Core {
     preparing: BTreeSet<RunId>,
     output: Output,
     histories: Histories,
-    /// What was decided of sizes in this pass.
+    /// Sizing decisions of this cycle.
     memo: Memo,
-    /// Tasks whose needs have changed in this pass.
+    /// Tasks whose upstream has changed in this cycle.
     to_consider: VecDeque<(Slot, TaskIx)>,
     considering: bool,
-    /// Searches of which a trial has ended.
+    /// Searches with a trial that has ended.
     searching: VecDeque<(Slot, TaskIx)>,
     is_searching: bool,
-    /// Whether a queued run may start now that could not before.
+    /// Whether a queued run may be able to start now.
     may_start: bool,
     starting: bool,
-    /// What others run of the pipelines of which runs are queued here.
+    /// Active runs on other servers, of pipelines with queued runs here.
     runs_elsewhere: Vec<RunElsewhere>,
 }
 
 impl Core {
-    /// Without runs, and without clusters: [`Self::join`] brings them.
+    /// Creates a core without runs and clusters: [`Self::join`] adds them.
     pub fn new(settings: Settings, node_rule: NodeRule) -> Self {
         Self {
             places: BTreeMap::new(),
@@ -207,9 +198,9 @@ impl Core {
         }
     }
 
-    /// Takes in what clusters there are now, and what they have. One that has left is forgotten when nothing of it is
-    /// waited for any more. `attach` is called with each executor that is new. What comes back are the runs in memory
-    /// whose cluster is new: their jobs have to be taken up, as after a restart.
+    /// Updates the clusters and their facts. A removed cluster is dropped once nothing on it is awaited.
+    /// `attach` is called with each new executor. Returns the runs in memory with a new cluster: their jobs
+    /// must be restored, as after a restart.
     pub fn join(
         &mut self,
         clusters: Vec<(String, Arc<dyn Executor>)>,
@@ -224,7 +215,7 @@ impl Core {
                 Some(place) if Arc::ptr_eq(&place.executor, &executor) => place.look(now),
                 known => {
                     attach(&executor);
-                    // Before the tree was read nobody has a quota, which is not true.
+                    // Before the tree is read no project would have a quota, which is wrong.
                     if let Some(queues) = &self.queues {
                         executor.share(queues);
                     }
@@ -254,9 +245,9 @@ impl Core {
         records.map(|run| run.record.id.clone()).collect()
     }
 
-    /// Takes in what queues there are, and what each is guaranteed and may hold.
+    /// Updates the queues, with their guarantees and limits.
     pub fn set_queues(&mut self, queues: Vec<QueueRecord>) {
-        // An empty one is told, too: there may be queues of the time before this server was started.
+        // An empty tree counts, too: there may be queues from before this server started.
         if self.queues.as_deref() == Some(&queues) {
             return;
         }
@@ -267,7 +258,7 @@ impl Core {
         }
     }
 
-    /// Takes in which nodes are set aside.
+    /// Updates the cordoned nodes.
     pub fn set_aside(&mut self, aside: Vec<NodeAside>) {
         if self.aside.as_ref() == Some(&aside) {
             return;
@@ -283,7 +274,7 @@ impl Core {
         self.places.iter().map(|(cluster, place)| (cluster.clone(), place.node_count())).collect()
     }
 
-    /// Takes in what runs of other servers hold: it is counted, and nothing is asked of it.
+    /// Updates what runs of other servers hold: it is counted, but never preempted or resized.
     pub fn set_held_elsewhere(&mut self, held: &[ForeignHold], now: Timestamp) {
         for (cluster, place) in &mut self.places {
             let counts = |held: &&ForeignHold| {
@@ -294,7 +285,7 @@ impl Core {
         }
     }
 
-    /// Takes in what waits of runs of other servers: it stands in the order, and is never started here.
+    /// Updates the pending jobs of other servers: they take part in the order, and are never started here.
     pub fn set_waiting_elsewhere(&mut self, waiting: &[Foreign], now: Timestamp) {
         for (cluster, place) in &mut self.places {
             let here = waiting.iter().filter(|waits| waits.cluster == *cluster);
@@ -302,56 +293,53 @@ impl Core {
         }
     }
 
-    /// Whether jobs of other servers wait for a cluster of this one.
+    /// Whether jobs of other servers are pending for any cluster here.
     pub fn waits_elsewhere(&self) -> bool {
         self.places.values().any(Place::waits_elsewhere)
     }
 
-    /// The desk of a cluster, as it is now: a copy, to be asked what would be.
+    /// A copy of a cluster's scheduler as of now, for what-if queries.
     pub fn desk(&self, cluster: &str) -> Option<Desk> {
         self.places.get(cluster).map(|place| place.desk.clone())
     }
 
-    /// An instance holds nothing of its cluster any more, and does not wait for it. True when it did.
+    /// Frees an instance's allocation or its position in the queue. Returns true when it had one.
     fn leave_place(&mut self, at: At) -> bool {
         let now = self.now;
         let Some(run) = self.runs[at.slot].as_ref() else { return false };
         self.places.get_mut(run.place_of(at.task)).is_some_and(|place| place.remove(at, now))
     }
 
-    /// The executor that an instance's jobs go to.
+    /// The executor of an instance's jobs.
     fn executor(&self, at: At) -> Option<Arc<dyn Executor>> {
         let run = self.runs.get(at.slot)?.as_ref()?;
         self.places.get(run.place_of(at.task)).map(|place| Arc::clone(&place.executor))
     }
 
-    /// The runs in memory.
     pub fn run_ids(&self) -> Vec<RunId> {
         self.slots.keys().cloned().collect()
     }
 
-    /// Whether the run is in memory.
     pub fn has(&self, run: &RunId) -> bool {
         self.slots.contains_key(run)
     }
 
-    /// When the next timer is due.
     pub fn next_timer(&self) -> Option<Timestamp> {
         let passes = self.places.values().filter_map(|place| place.again);
         self.timers.first().map(|(at, _)| *at).into_iter().chain(passes).min()
     }
 
-    /// When what has changed must be stored.
+    /// How soon the changes must be stored.
     pub fn demand(&self) -> Demand {
         self.output.demand()
     }
 
-    /// Everything that this pass changed and wants done; the next pass starts with nothing.
+    /// Takes everything that this cycle changed and requested. The next cycle starts empty.
     pub fn take_output(&mut self) -> (Changes, Vec<Action>) {
         output::take(self)
     }
 
-    /// Forgets a run that another replica holds now. Its jobs go on; the other one takes them up.
+    /// Drops a run that another replica leads now. Its jobs continue, and the other replica restores them.
     pub fn forget(&mut self, run: &RunId) {
         let Some(slot) = self.slots.remove(run) else { return };
         let gone = |at: &At| at.slot == slot;
@@ -375,7 +363,7 @@ impl Core {
         }
     }
 
-    /// Gives back what an attempt held, in memory.
+    /// Frees an attempt's allocation, in memory.
     fn free(&mut self, key: &AttemptKey) -> Option<Box<active::LiveAttempt>> {
         let at = self.live.remove(key)?;
         let run = self.runs[at.slot].as_mut()?;

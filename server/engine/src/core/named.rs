@@ -1,5 +1,5 @@
-//! Limits that tasks name hold on all clusters and servers together: each desk is told who holds a name elsewhere, and
-//! what was started with it lately.
+//! Concurrency limits hold across all clusters and servers: each scheduler gets the holders elsewhere, and
+//! the recent starts.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{At, Core};
 const MINUTE: Duration = Duration::from_secs(60);
 
 impl Core {
-    /// Takes in the limits that there are. What waits for one that has changed is looked at again.
+    /// Updates the limits. Jobs that wait for a changed limit are evaluated again.
     pub fn set_limits(&mut self, limits: Vec<Limit>) {
         let named =
             |limit: Limit| NamedLimit { name: limit.name, at_once: limit.at_once, a_minute: limit.a_minute };
@@ -29,7 +29,7 @@ impl Core {
         self.limits = limits;
         for place in self.places.values_mut() {
             place.set_limits(&self.limits);
-            // Of those that were counted before, the desks know.
+            // The schedulers already have those that were counted before.
             for (at, names) in self.limited.values() {
                 let names: Vec<String> = names.iter().filter(|name| newly.contains(name)).cloned().collect();
                 place.desk.started_elsewhere(&names, *at);
@@ -40,12 +40,13 @@ impl Core {
         }
     }
 
-    /// Whether starts are counted by the minute, so that those of others must be known.
+    /// Whether any limit is per minute, so that the starts of other servers are needed.
     pub fn counts_starts(&self) -> bool {
         self.limits.iter().any(|limit| limit.a_minute.is_some())
     }
 
-    /// Takes in what was started with limits within the last minute: by others, and by this server before it was started.
+    /// Updates the starts with limits within the last minute: by other servers, and by this one before its
+    /// restart.
     pub fn set_limited_starts(&mut self, starts: Vec<LimitedStart>, now: Timestamp) {
         self.limited.retain(|_, (at, _)| now.since(*at) < MINUTE);
         for start in starts {
@@ -59,7 +60,7 @@ impl Core {
         }
     }
 
-    /// Tells a cluster that is new what holds limits, and what was started with them.
+    /// Gives a new cluster's scheduler the holders of limits, and the starts with them.
     pub(super) fn tell_limits(&mut self, cluster: &str) {
         let now = self.now;
         let Some(place) = self.places.get_mut(cluster) else { return };
@@ -78,7 +79,7 @@ impl Core {
         }
     }
 
-    /// An attempt holds its limits: on the other clusters, too. `is_new`: it is started now.
+    /// An attempt takes its limits, on the other clusters, too. `is_new` means that it starts now.
     pub(super) fn take_limits(&mut self, at: At, attempt: &AttemptRecord, is_new: bool) {
         if attempt.limits.is_empty() {
             return;
@@ -99,7 +100,7 @@ impl Core {
         }
     }
 
-    /// It holds them no more.
+    /// An attempt releases its limits.
     pub(super) fn drop_limits(&mut self, at: At, attempt: &AttemptRecord) {
         if attempt.limits.is_empty() {
             return;

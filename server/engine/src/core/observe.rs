@@ -1,4 +1,4 @@
-//! What executors, timers and the cache report.
+//! Handles reports of executors, timers and the cache.
 
 use std::time::Duration;
 
@@ -18,24 +18,23 @@ use super::preflight::bounded;
 use super::{Action, At, Core, Timer, grow};
 use crate::decide::{preflight, retry, stop};
 
-/// How often the pace of an attempt that runs is stored.
+/// Interval at which a running attempt's step progress is stored.
 pub(super) const PACE_KEPT: Duration = Duration::from_secs(60);
 
-/// The answer to a [`super::LookUp`].
+/// The result of a [`super::LookUp`].
 pub struct Answer {
     pub run: RunId,
     pub task: TaskIx,
     pub instance: InstanceIx,
-    /// The key, and its parts; `None` when it could not be computed.
+    /// The key and its parts. `None` if it could not be computed.
     pub key: Option<(String, Value)>,
-    /// The earlier result.
     pub hit: Option<CacheEntry>,
-    /// Why there is none.
+    /// Why there is no hit.
     pub note: Option<String>,
 }
 
 impl Core {
-    /// Takes one report of an executor. Reports about attempts that are not live are late, and change nothing.
+    /// Handles a report of an executor. A report about an attempt that is not live is late, and is ignored.
     pub fn observe(&mut self, observation: Observation, now: Timestamp) {
         self.now = now;
         let Some(at) = self.live.get(&observation.key).copied() else { return };
@@ -64,11 +63,11 @@ impl Core {
         self.watch_timeout(at, &record);
         self.watch_cards(at);
         self.scale_as_owed(at);
-        // Not worth a write of its own, which would keep a short job's end waiting.
+        // Not worth its own write, which would delay the end of a short job.
         self.touch_later(at);
     }
 
-    /// The cluster does not know the attempt: one that was only written is submitted; another is lost.
+    /// The cluster does not know the attempt. If it was only stored, it is submitted; otherwise it is lost.
     fn not_found(&mut self, key: &AttemptKey, at: At, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let Some(live) = run.tasks[at.task.index()].instances[at.instance as usize].live.as_ref() else {
@@ -106,7 +105,7 @@ impl Core {
         }
     }
 
-    /// An attempt has ended: its instance has a result, or is tried again.
+    /// An attempt has ended: its instance has a result, or is retried.
     fn ended(&mut self, key: &AttemptKey, at: At, mut ended: Ended, now: Timestamp) {
         let preempted = self.preempted_for(at);
         let Some(live) = self.free(key) else { return };
@@ -143,14 +142,15 @@ impl Core {
         self.let_in(at.slot, at.task);
     }
 
-    /// For which job an attempt is preempted, in words; `None` where that is not known any more.
+    /// The job that preempts an attempt, as text. `None` if it is no longer known.
     fn preempted_for(&self, at: At) -> Option<String> {
         let run = self.runs[at.slot].as_ref()?;
         let (why, other) = self.places.get(run.place_of(at.task))?.preempted(at)?;
         Some(stop::preempted(why, other, &run.record.project))
     }
 
-    /// How an attempt ended, by what its cluster says, by why it was told to stop, and by what its search wants of it.
+    /// The outcome of an attempt: from its cluster's report, the cause of a stop, and the requirements of its
+    /// search.
     fn outcome_of(
         &self,
         at: At,
@@ -174,8 +174,8 @@ impl Core {
         }
     }
 
-    /// The instance of an attempt that has ended has its result, or is tried again; `cause` is why the attempt was told to stop,
-    /// where it was.
+    /// Ends or retries the instance of an attempt that has ended. `cause` is why the attempt was asked to
+    /// stop, if it was.
     fn go_on_after(
         &mut self,
         key: &AttemptKey,
@@ -206,7 +206,7 @@ impl Core {
                 self.end_instance(at, state, ended.ended_at);
             }
             Outcome::Cancelled => self.end_instance(at, InstanceState::Cancelled, ended.ended_at),
-            // It did what it was told: that is no failure, and no try.
+            // It stopped as requested: this is neither a failure nor an attempt that counts.
             Outcome::Failed(_) if cause == Some(StopCause::Preempted) && !self.is_stopping(at.slot) => {
                 self.give_way(at, now);
             }
@@ -229,7 +229,7 @@ impl Core {
         }
     }
 
-    /// An attempt has given back what it held: it waits again, and for a while does not borrow.
+    /// A preempted attempt has ended: its instance is pending again, and does not borrow during a cool-down.
     fn give_way(&mut self, at: At, now: Timestamp) {
         let cool_down = self.settings.cool_down;
         if let Some(instance) = self.instance_mut(at) {
@@ -238,7 +238,7 @@ impl Core {
         self.try_uncounted(at, now);
     }
 
-    /// Another attempt at once, in the place of one that is none of those that the task has.
+    /// Makes another attempt at once, which does not count towards the task's attempts.
     fn try_uncounted(&mut self, at: At, now: Timestamp) {
         if let Some(instance) = self.instance_mut(at) {
             instance.tries = instance.tries.saturating_sub(1);
@@ -276,7 +276,7 @@ impl Core {
         self.output.cache.push(entry);
     }
 
-    /// What its program said of models that it made becomes versions of them, together with its success.
+    /// Registers the models that its program reported as versions, together with its success.
     fn register_models(&mut self, key: &AttemptKey, at: At, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let record = &run.record;
@@ -297,7 +297,7 @@ impl Core {
         self.output.models.extend(made);
     }
 
-    /// What was due by now: waits that are over, attempts that took too long.
+    /// Handles due timers: delays that are over, attempts past their timeout.
     pub fn tick(&mut self, now: Timestamp) {
         self.now = now;
         while let Some((due, timer)) = self.timers.first().copied() {
@@ -324,7 +324,7 @@ impl Core {
         }
     }
 
-    /// Tells the live attempt of an instance to stop; with `n`, only if it has that number.
+    /// Tells an instance's live attempt to stop. With `n`, only if it has that number.
     pub(super) fn stop_attempt(&mut self, at: At, n: Option<u32>, cause: StopCause) {
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
         if n.is_some_and(|n| n != live.record.key.n) {
@@ -346,12 +346,12 @@ impl Core {
         self.touch(at);
     }
 
-    /// Takes the cache's answer: the earlier result, or a place in the queue.
+    /// Handles the cache's answer: uses the earlier result, or queues the instance.
     pub fn answer(&mut self, answer: Answer, now: Timestamp) {
         let Some(slot) = self.slots.get(&answer.run).copied() else { return };
         let at = At { slot, task: answer.task, instance: answer.instance };
         let Some(instance) = self.instance_mut(at) else { return };
-        // An answer to a question of before the run was last loaded would be a second one.
+        // The answer to a look-up from before the run was last loaded would be a duplicate.
         let is_asked = std::mem::take(&mut instance.is_asked);
         if !is_asked || !matches!(instance.state, InstanceState::Waiting { .. }) {
             return;
@@ -371,7 +371,7 @@ impl Core {
     }
 }
 
-/// Of what kind its failure is, where an attempt failed.
+/// The kind of an attempt's failure, if it failed.
 fn failed_of(outcome: &Outcome) -> Option<FailureKind> {
     match outcome {
         Outcome::Failed(failure) => Some(failure.kind),
@@ -379,7 +379,7 @@ fn failed_of(outcome: &Outcome) -> Option<FailureKind> {
     }
 }
 
-/// Writes into an attempt's record how it ended, and what it used.
+/// Stores in an attempt's record how it ended, and its usage.
 fn close(record: &mut AttemptRecord, planned: &PlannedTask, outcome: &Outcome, ended: &Ended) {
     if let (AttemptState::Submitting, Some(started)) = (&record.state, ended.started_at) {
         record.state = AttemptState::Running { started_at: started };

@@ -1,4 +1,4 @@
-//! What a pass has changed so far, each thing once.
+//! Collects what a cycle has changed so far, without duplicates.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,9 @@ use cubeloom_domain::{RunId, TaskIx};
 
 use super::{Action, At, Core, Slot};
 
-/// When what has changed must be stored.
+/// How soon changes must be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// Nothing has changed.
     Nothing,
     /// Within a moment, or with the next urgent change.
     Soon,
@@ -20,7 +19,7 @@ pub enum Demand {
     Now,
 }
 
-/// What a pass has changed so far.
+/// What a cycle has changed so far.
 #[derive(Default)]
 pub struct Output {
     pub actions: Vec<Action>,
@@ -31,7 +30,7 @@ pub struct Output {
     pub wishes: Vec<i64>,
     pub unexpanded: Vec<(RunId, TaskIx)>,
     pub finished: Vec<Slot>,
-    /// Whether something changed that must be stored before anything else happens.
+    /// Whether a change must be stored before anything else happens.
     urgent: bool,
     runs: BTreeSet<Slot>,
     /// Those of them that were queued.
@@ -46,7 +45,7 @@ impl Output {
         self.runs.insert(slot);
     }
 
-    /// A run that was queued begins.
+    /// A queued run starts.
     pub fn begin(&mut self, slot: Slot) {
         self.run(slot);
         self.begun.insert(slot);
@@ -56,7 +55,7 @@ impl Output {
         self.expansions.push((slot, task));
     }
 
-    /// What there is to store, if anything.
+    /// How soon the changes must be stored.
     pub fn demand(&self) -> Demand {
         if self.urgent || !self.actions.is_empty() || !self.wishes.is_empty() {
             Demand::Now
@@ -67,13 +66,13 @@ impl Output {
         }
     }
 
-    /// A run that had ended in this pass is run again in the same pass: it does not leave.
+    /// A run that ended in this cycle is rerun in the same cycle: it stays in memory.
     pub fn stays(&mut self, slot: Slot, run: &RunId) {
         self.finished.retain(|at| *at != slot);
         self.actions.retain(|action| !matches!(action, Action::Finished(id) if id == run));
     }
 
-    /// Drops what belongs to a run that is no longer ours.
+    /// Drops the changes of a run that this server no longer leads.
     pub fn forget(&mut self, run: &RunId, slot: Slot) {
         self.attempts.retain(|attempt| attempt.key.run != *run);
         self.stacks.retain(|stacks| stacks.key.run != *run);
@@ -89,13 +88,14 @@ impl Output {
 }
 
 impl Core {
-    /// Notes that an instance, or its live attempt, changed.
+    /// Records a change of an instance or its live attempt.
     pub(super) fn touch(&mut self, at: At) {
         self.output.urgent = true;
         self.touch_later(at);
     }
 
-    /// Notes a change that may be stored with the next urgent one: after a crash it is found out again.
+    /// Records a change that may be stored with the next urgent one, because it is measured again after a
+    /// crash.
     pub(super) fn touch_later(&mut self, at: At) {
         if let Some(instance) = self.instance_mut(at)
             && !std::mem::replace(&mut instance.dirty, true)
@@ -105,7 +105,7 @@ impl Core {
     }
 }
 
-/// Collects the present state of everything that changed.
+/// Collects the current state of everything that changed.
 pub fn take(core: &mut Core) -> (Changes, Vec<Action>) {
     let output = std::mem::take(&mut core.output);
     core.memo.forget();
@@ -134,7 +134,7 @@ pub fn take(core: &mut Core) -> (Changes, Vec<Action>) {
         collect_instance(core, at, &mut changes);
     }
     for run in output.begun.into_iter().filter_map(|slot| core.runs[slot].as_ref()) {
-        // One that is over already takes nobody's place.
+        // A run that has already ended counts towards no limit.
         if let (Some(limit), RunState::Running) = (run.plan.max_active_runs, run.record.state) {
             changes.begun.insert(run.record.id.clone(), limit);
         }

@@ -1,5 +1,5 @@
-//! What projects held before this server was started, as accounting has it by day: it counts in their shares as if it had been
-//! there.
+//! Usage of projects before this server started, from daily accounting: it counts in their shares as if the
+//! server had been running.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use cubeloom_domain::accounting::{Day, Figures, Line, Period};
 
 use super::Core;
 
-/// After so many half-lives, next to nothing of it counts.
+/// After this many half-lives, the weight is negligible.
 const HALF_LIVES: u32 = 8;
-/// The most days that are looked at.
+/// Maximum number of days to read.
 const DAYS: i64 = 92;
 const MIB: f64 = 1_048_576.0;
 
 impl Core {
-    /// The days of which usage has to be known; none when it is.
+    /// The days whose usage must be read. `None` once it is known.
     pub fn wants_past(&self, now: Timestamp) -> Option<Period> {
         let counts = self.settings.half_life.saturating_mul(HALF_LIVES);
         let (first, last) = (Day::of(now.minus(counts)), Day::of(now));
         self.past.is_none().then_some(Period { first: first.max(last.plus(-DAYS)), last })
     }
 
-    /// Takes in usage by day, project and node group, what still ran counted up to now.
+    /// Updates usage by day, project and node group; running jobs are counted up to now.
     pub fn set_past(&mut self, usage: &[(Line, Figures)], now: Timestamp) {
         let past: Vec<_> =
             usage.iter().map(|(line, figures)| (line.cluster.clone(), held(line, *figures, now))).collect();
@@ -33,7 +33,7 @@ impl Core {
         self.past = Some(past);
     }
 
-    /// Tells a cluster that is new what was held of it before.
+    /// Gives a new cluster's scheduler its earlier usage.
     pub(super) fn tell_past(&mut self, cluster: &str) {
         if let (Some(place), Some(past)) = (self.places.get_mut(cluster), &self.past) {
             place.tell_past(cluster, past, self.now);
@@ -47,7 +47,8 @@ impl super::place::Place {
         self.tell_the_rest(now);
     }
 
-    /// What was held in node groups that the desk has not known until now: some clusters say late what they have.
+    /// Adds usage of node groups that the scheduler did not know before: some clusters report their node
+    /// groups late.
     pub(super) fn tell_the_rest(&mut self, now: Timestamp) {
         let mut untold = std::mem::take(&mut self.untold);
         untold.retain(|held| !self.desk.held_before(held, now));
@@ -55,7 +56,7 @@ impl super::place::Place {
     }
 }
 
-/// What was held on a day, on average: when in the day it was is not known.
+/// Average usage on a day, because the times within the day are unknown.
 fn held(line: &Line, figures: Figures, now: Timestamp) -> HeldBefore {
     let from = line.day.start();
     let until = line.day.next().start().min(now);

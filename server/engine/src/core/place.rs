@@ -1,4 +1,4 @@
-//! A cluster as the engine sees it: its executor, and the desk at which jobs wait and hold what they have.
+//! A cluster as the engine sees it: its executor, and its scheduler with pending and running jobs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -27,43 +27,43 @@ use super::elsewhere::{Elsewhere, Foreign, ForeignHold, names_only};
 use super::{At, Slot};
 use crate::given_up::GivenUp;
 
-/// Of so many that wait in a line it is decided anew what they get, before a pass looks at them.
+/// For this many pending jobs at the front of a line, resources are decided again before each cycle.
 const NEXT: usize = 32;
-/// How often it is asked whether a cluster where nothing may start takes jobs again.
+/// Interval at which a cluster that accepts no jobs is checked.
 const HELD_UP: Duration = Duration::from_secs(1);
 
 /// A cluster as the engine sees it.
 pub struct Place {
     pub executor: Arc<dyn Executor>,
-    /// Who gives elastic jobs their workers.
+    /// What scales elastic jobs.
     pub scaling: Scaler,
     pub desk: Desk,
     ids: HashMap<At, JobId>,
     ats: HashMap<JobId, At>,
-    /// What is known of other servers' jobs.
+    /// The jobs of other servers.
     elsewhere: Elsewhere,
-    /// This server's jobs on other clusters that hold a limit.
+    /// This server's jobs on other clusters that hold a concurrency limit.
     away: HashMap<At, JobId>,
-    /// By limit: the instances that name it and wait.
+    /// By concurrency limit: the pending instances that name it.
     naming: BTreeMap<String, BTreeSet<At>>,
-    /// What was held before in node groups that are not known yet.
+    /// Earlier usage in node groups that are not known yet.
     pub(super) untold: Vec<HeldBefore>,
-    /// When it was last worked out why a job waits.
+    /// When a job's pending reason was last computed.
     explained: HashMap<JobId, Timestamp>,
     nodes: Vec<NodeFacts>,
-    /// How many of its nodes are set aside.
+    /// Number of cordoned nodes.
     aside: usize,
     /// Projects whose jobs do not start, each with the reason.
     held: BTreeMap<String, String>,
-    /// Cards that no job gets, as they were told last, and as the last pass counted them.
+    /// Unhealthy GPUs that no job gets: as last reported, and as the last cycle counted them.
     faulty: Option<FaultyCards>,
     counted: Option<FaultyCards>,
-    /// What was known of attempts, as a count of what was learned, when it was last decided what those that wait get; `None`
-    /// after others have come to the front.
+    /// Version of the usage history with which pending jobs were last sized. `None` after others have moved
+    /// to the front.
     pub(super) sized_at: Option<u64>,
-    /// Whether something has changed since the last pass.
+    /// Whether anything has changed since the last cycle.
     pub changed: bool,
-    /// When time alone may change something.
+    /// When the passage of time alone may change the result.
     pub again: Option<Timestamp>,
 }
 
@@ -100,7 +100,8 @@ impl Place {
         place
     }
 
-    /// Asks what the cluster has now. What waits is looked at again, too: its age may have made it more urgent.
+    /// Updates the cluster's facts. Pending jobs are evaluated again, too, because their priority may have
+    /// risen with age.
     pub fn look(&mut self, now: Timestamp) {
         self.desk.try_again();
         self.take_in(now);
@@ -122,7 +123,7 @@ impl Place {
         self.changed = true;
     }
 
-    /// Why what waits will never start, where the cluster was given up.
+    /// Why pending jobs will never start, if the cluster was decommissioned.
     pub fn given_up(&mut self) -> Option<Failure> {
         if !matches!(self.executor.standing(), Standing::GivenUp { .. }) {
             return None;
@@ -131,14 +132,14 @@ impl Place {
         Some(GivenUp::failure(FailureKind::CouldNotStart, &self.executor.facts().cluster))
     }
 
-    /// Why nothing starts now, whatever is free. It is asked again soon.
+    /// Why nothing starts now, regardless of capacity. It is checked again soon.
     pub fn held_up(&mut self, now: Timestamp) -> Option<String> {
         let why = self.executor.held_up()?;
         (self.changed, self.again) = (false, Some(now.plus(HELD_UP)));
         Some(why)
     }
 
-    /// Lets no job of those projects start that are held now. They are asked about again soon while there are any.
+    /// Blocks the jobs of projects that are on hold now. While there are any, they are checked again soon.
     fn hold_projects(&mut self, now: Timestamp) {
         let held = self.executor.held_projects();
         if held != self.held {
@@ -148,7 +149,7 @@ impl Place {
         self.again = (!self.held.is_empty()).then(|| now.plus(HELD_UP));
     }
 
-    /// Instances of held projects that wait, so many at most, each with the reason.
+    /// Pending instances of projects on hold, at most `most`, each with the reason.
     pub fn held_waiting(&self, most: usize) -> Vec<(At, String)> {
         if self.held.is_empty() {
             return Vec::new();
@@ -161,13 +162,13 @@ impl Place {
         self.ids.iter().filter_map(reason).take(most).collect()
     }
 
-    /// Instances that wait, so many at most.
+    /// Pending instances, at most `most`.
     pub fn waiting(&self, most: usize) -> Vec<At> {
         let waiting = self.ids.iter().filter(|(_, id)| self.desk.workers(**id).is_none());
         waiting.take(most).map(|(at, _)| *at).collect()
     }
 
-    /// What may start now, by what was told last.
+    /// Runs a scheduling cycle on the latest facts.
     pub fn pass(&mut self, now: Timestamp) -> Pass {
         self.counted.clone_from(&self.faulty);
         self.hold_projects(now);
@@ -177,53 +178,53 @@ impl Place {
         pass
     }
 
-    /// Whether other cards are faulty now than the last pass has counted: who was let in by that may find none.
+    /// Whether the unhealthy GPUs have changed since the last cycle: a job admitted in that cycle may find
+    /// none.
     pub fn has_other_cards(&mut self, now: Timestamp) -> bool {
-        // Who found no part of a card is tried again with the next look: two of them would have each other tried for ever.
+        // A job that found no GPU fraction is retried only after the next look: otherwise two such jobs would
+        // retry each other forever.
         self.take_in(now);
         self.faulty != self.counted
     }
 
-    /// Whether there are cards that no job gets, as they were told last.
+    /// Whether any GPUs were last reported as unhealthy.
     pub fn has_faulty_cards(&self) -> bool {
         self.faulty.is_some()
     }
 
-    /// An instance that waits asks for a part of a card, and there was none: it is tried again after the next look.
+    /// A pending instance requests a GPU fraction, and none was free: it is retried after the next look.
     pub fn put_off(&mut self, at: At) {
         if let Some(id) = self.ids.get(&at) {
             self.desk.put_off(*id);
         }
     }
 
-    /// What its nodes have.
     pub fn nodes(&self) -> &[NodeFacts] {
         &self.nodes
     }
 
-    /// Takes in the tree of queues.
     pub fn set_queues(&mut self, queues: &Arc<Vec<QueueRecord>>) {
         self.changed |= self.desk.set_queues(queues);
         self.executor.share(queues);
     }
 
-    /// How many there are of them.
+    /// Number of its nodes.
     pub fn node_count(&self) -> NodeCount {
         NodeCount { usable: self.nodes.len(), aside: self.aside }
     }
 
-    /// Takes in which nodes of the cluster are set aside.
+    /// Updates the cordoned nodes of the cluster.
     pub fn set_aside(&self, cluster: &str, aside: &[NodeAside]) {
         let of_it = aside.iter().filter(|one| one.of.cluster == cluster);
         self.executor.set_aside(of_it.map(|one| (one.of.node.clone(), one.why.sentence())).collect());
     }
 
-    /// Whether nothing of it is waited for any more.
+    /// Whether nothing on it is awaited any more.
     pub fn is_idle(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// An instance waits.
+    /// Adds a pending instance.
     pub fn wait(&mut self, run: &ActiveRun, at: At, cool_until: Option<Timestamp>) {
         let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
         let spec = self.spec(run, at, instance.attempt + 1);
@@ -235,19 +236,19 @@ impl Place {
         self.note(at, id);
     }
 
-    /// An instance that waits is to get something else than it was to get when it began to wait: it keeps its place.
+    /// Changes the request of a pending instance, which keeps its position.
     pub fn ask_for(&mut self, run: &ActiveRun, at: At) {
         let Some(id) = self.ids.get(&at).copied() else { return };
         let spec = self.spec(run, at, run.tasks[at.task.index()].instances[at.instance as usize].attempt + 1);
         self.desk.ask_for(id, spec);
     }
 
-    /// The instances that the next pass looks at first.
+    /// The instances that the next cycle visits first.
     pub fn next(&self) -> Vec<At> {
         self.desk.next(NEXT).filter_map(|id| self.at(id)).collect()
     }
 
-    /// An instance that waited has started.
+    /// A pending instance has started.
     pub fn started(&mut self, at: At) {
         let Some(spec) = self.ids.get(&at).and_then(|id| self.desk.spec(*id)) else { return };
         for name in &spec.named {
@@ -257,17 +258,16 @@ impl Place {
         }
     }
 
-    /// When it was last worked out why a job waits.
+    /// When a job's pending reason was last computed.
     pub fn explained_at(&self, id: JobId) -> Option<Timestamp> {
         self.explained.get(&id).copied()
     }
 
-    /// It is worked out now.
     pub fn set_explained(&mut self, id: JobId, now: Timestamp) {
         self.explained.insert(id, now);
     }
 
-    /// The instances that wait and name a limit that is used up, with their jobs; so many of each limit.
+    /// Pending instances that name an exhausted concurrency limit, with their jobs, at most `most` per limit.
     pub fn shut_out(&self, most: usize, now: Timestamp) -> Vec<(At, JobId)> {
         let is_full = |name: &str| self.desk.named_use(name, now).is_some_and(|used| used.is_full());
         let full = self.naming.iter().filter(|(name, _)| is_full(name));
@@ -275,7 +275,7 @@ impl Place {
         waiting.filter_map(|at| Some((*at, *self.ids.get(at)?))).collect()
     }
 
-    /// An attempt of an earlier server is there.
+    /// Restores an attempt of an earlier server.
     pub fn take_up(&mut self, run: &ActiveRun, at: At, was: TakenUp, now: Timestamp) {
         let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
         let spec = self.spec(run, at, instance.attempt);
@@ -290,14 +290,14 @@ impl Place {
         self.changed = true;
     }
 
-    /// An instance holds nothing any more, and does not wait. True when it did.
+    /// Removes an instance, running or pending. Returns true when it was either.
     pub fn remove(&mut self, at: At, now: Timestamp) -> bool {
         let Some(id) = self.forget(at) else { return false };
         self.desk.remove(id, now);
         true
     }
 
-    /// The same of one that the last pass has started and that was not started after all.
+    /// The same for an instance that the last cycle started, but that did not start.
     pub fn take_back(&mut self, at: At, now: Timestamp) {
         if let Some(id) = self.forget(at) {
             self.desk.unbegin(id, now);
@@ -313,7 +313,7 @@ impl Place {
         Some(id)
     }
 
-    /// The same of all instances of a run that wait.
+    /// The same for all pending instances of a run.
     pub fn remove_waiting(&mut self, slot: Slot, now: Timestamp) {
         let of_run = self.ids.iter().filter(|(at, id)| at.slot == slot && self.desk.workers(**id).is_none());
         for at in of_run.map(|(at, _)| *at).collect::<Vec<_>>() {
@@ -321,7 +321,7 @@ impl Place {
         }
     }
 
-    /// An instance's attempt was told to stop.
+    /// An instance's attempt was asked to stop.
     pub fn leave(&mut self, at: At, now: Timestamp) {
         if let Some(id) = self.ids.get(&at) {
             self.desk.leave(*id, now);
@@ -329,7 +329,7 @@ impl Place {
         }
     }
 
-    /// An instance's attempt has so many elastic workers now.
+    /// An instance's attempt has this many elastic workers now.
     pub fn resized(&mut self, at: At, workers: u32, now: Timestamp) {
         if let Some(id) = self.ids.get(&at) {
             self.desk.resized(*id, workers, now);
@@ -344,17 +344,18 @@ impl Place {
         }
     }
 
-    /// How many workers of its elastic role a job that the cluster's own scheduler scales may have, of a task with this range.
+    /// The maximum number of elastic workers of a job that the cluster's own scheduler scales, for a task
+    /// with this range.
     pub fn may_have(&self, at: At, task: &PlannedTask, range: ElasticRange) -> u32 {
         let (Some(id), Some(role)) = (self.ids.get(&at), task.roles.last()) else { return range.min };
         let each = Ask::workers([(&role.resources, 1)].into_iter());
         range.min + self.desk.may_have(*id, &each, range.max.saturating_sub(range.min))
     }
 
-    /// The n-th attempt at an instance is to hold what it gets by now, if there is room for it.
+    /// Updates what the n-th attempt of an instance holds to its current resources, if there is capacity.
     ///
     /// # Errors
-    /// What keeps it from that; `None` where it holds nothing.
+    /// What prevents it; `None` if it holds nothing.
     pub fn enlarge(&mut self, run: &ActiveRun, at: At, n: u32, now: Timestamp) -> Result<(), Option<NoMore>> {
         let Some(id) = self.ids.get(&at).copied() else { return Err(None) };
         let spec = self.spec(run, at, n);
@@ -363,12 +364,11 @@ impl Place {
         enlarged.map_err(|block| block.map(|block| no_more(block.rule)))
     }
 
-    /// Takes in the limits that there are.
     pub fn set_limits(&mut self, limits: &[NamedLimit]) {
         self.changed |= self.desk.set_named(limits.to_vec());
     }
 
-    /// A job of another cluster holds limits: they hold here, too.
+    /// Counts a job of another cluster that holds concurrency limits.
     pub fn hold_away(&mut self, at: At, held: &Holding, now: Timestamp) {
         let id = self.desk.hold(names_only(held), 0, held.attempt.created_at, now);
         if let Some(before) = self.away.insert(at, id) {
@@ -376,7 +376,6 @@ impl Place {
         }
     }
 
-    /// It has ended.
     pub fn remove_away(&mut self, at: At, now: Timestamp) {
         if let Some(id) = self.away.remove(&at) {
             self.desk.remove(id, now);
@@ -384,32 +383,33 @@ impl Place {
         }
     }
 
-    /// Takes in what attempts of other servers hold now: those here, and those elsewhere that hold limits.
+    /// Updates what attempts of other servers hold: those here, and those elsewhere that hold concurrency
+    /// limits.
     pub fn set_held_elsewhere(&mut self, cluster: &str, held: Vec<&ForeignHold>, now: Timestamp) {
         self.changed |= self.elsewhere.set_held(&mut self.desk, cluster, held, now);
     }
 
-    /// Takes in what waits here of runs that other servers lead.
+    /// Updates the pending jobs here of runs that other servers lead.
     pub fn set_waiting_elsewhere(&mut self, waiting: Vec<&Foreign>, now: Timestamp) {
         self.changed |= self.elsewhere.set_waiting(&mut self.desk, waiting, self.scaling, now);
     }
 
-    /// Whether anything of other servers waits here.
+    /// Whether any job of other servers is pending here.
     pub fn waits_elsewhere(&self) -> bool {
         self.elsewhere.waits()
     }
 
-    /// Why the attempt of an instance is preempted, and for which job, as far as that is known.
+    /// Why an instance's attempt is preempted, and by which job, if known.
     pub fn preempted(&self, at: At) -> Option<(Preemption, &Spec)> {
         self.desk.preempted(*self.ids.get(&at)?)
     }
 
-    /// The instance that is this job of the desk.
+    /// The instance of a scheduler's job.
     pub fn at(&self, id: JobId) -> Option<At> {
         self.ats.get(&id).copied()
     }
 
-    /// What the desk is told of the n-th attempt at an instance.
+    /// The spec of an instance's n-th attempt.
     fn spec(&self, run: &ActiveRun, at: At, n: u32) -> Spec {
         let planned = run.plan.task(at.task);
         let record = &run.record;
@@ -427,13 +427,13 @@ impl Place {
     }
 }
 
-/// What keeps a job from holding more, by the rule of its desk.
+/// What keeps a job from holding more, by the scheduler's rule.
 fn no_more(rule: WaitRule) -> NoMore {
     let is_quota = matches!(rule, WaitRule::Limit | WaitRule::NoBorrowing | WaitRule::PersonsCap);
     if is_quota { NoMore::Quota } else { NoMore::Room }
 }
 
-/// What a cluster and its node groups have.
+/// Capacity of a cluster and its node groups.
 fn rooms(facts: &Facts) -> (Ask, BTreeMap<String, Ask>) {
     let mut whole = Ask::default();
     let mut groups: BTreeMap<String, Ask> = BTreeMap::new();
@@ -446,7 +446,8 @@ fn rooms(facts: &Facts) -> (Ask, BTreeMap<String, Ask>) {
     (whole, groups)
 }
 
-/// What each node has, and who is on it; none where the cluster does not tell it of all. Faulty cards count as taken by others.
+/// Capacity and usage of each node; empty if the cluster does not report all usage. Unhealthy GPUs count as
+/// foreign usage.
 fn node_rooms(nodes: &[NodeFacts]) -> Vec<NodeRoom> {
     let room = |node: &NodeFacts| {
         let mut has = Ask::default();

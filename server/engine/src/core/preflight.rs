@@ -1,5 +1,4 @@
-//! Workers that are tested before their program begins: what they must come to, what they came to, and what follows where one has
-//! failed.
+//! Preflight tests of workers: the bounds, the results, and what follows from a failure.
 
 use cubeloom_domain::nodes::NodeFailure;
 use cubeloom_domain::preflight::{Bounds, Norm, Tested};
@@ -8,11 +7,12 @@ use cubeloom_domain::record::AttemptRecord;
 
 use super::{At, Core};
 
-/// More characters of a sentence, and more sentences of a worker, are not kept: programs of the job could have written them.
+/// Maximum number of characters per sentence, and of sentences per worker. Programs of the job could have
+/// written them.
 const LONGEST: usize = 300;
 const MOST: usize = 8;
 
-/// What is kept of a test of so many workers.
+/// The stored part of a test result for this many workers.
 pub(super) fn bounded(mut tested: Tested, workers: u32) -> Tested {
     let cut = |text: &mut String| text.truncate(text.floor_char_boundary(LONGEST));
     tested.workers.truncate(workers as usize);
@@ -29,18 +29,19 @@ pub(super) fn bounded(mut tested: Tested, workers: u32) -> Tested {
 }
 
 impl Core {
-    /// Takes in what is normal on the nodes of each pool.
+    /// Updates the normal results of each pool's nodes.
     pub fn set_norms(&mut self, norms: Vec<(Pool, Norm)>) {
         let bounds = |(pool, norm): (Pool, Norm)| ((pool.cluster, pool.node_group), norm.bounds());
         self.norms = norms.into_iter().map(bounds).collect();
     }
 
-    /// What workers in a pool must come to.
+    /// The bounds for workers in a pool.
     pub(super) fn bounds_of(&self, pool: &Pool) -> Bounds {
         self.norms.get(&(pool.cluster.clone(), pool.node_group.clone())).copied().unwrap_or_default()
     }
 
-    /// The workers of an attempt were tested. The first report counts: later ones are of its program.
+    /// Records the test of an attempt's workers. Only the first report counts: later ones come from its
+    /// program.
     pub(super) fn tested(&mut self, at: At, tested: Tested) {
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
         let Some(preflight) = live.record.preflight.as_mut().filter(|preflight| preflight.tested.is_none())
@@ -52,8 +53,9 @@ impl Core {
         self.touch_later(at);
     }
 
-    /// Sets the node aside on which a worker failed its tests, if these have shown that it is the node: before the next attempt
-    /// begins, which would get it again. The store has it from the attempt.
+    /// Cordons the node on which a worker failed its tests, if the results show that the node is at fault.
+    /// This happens before the next attempt, which would get the same node. The store derives it from the
+    /// attempt.
     pub(super) fn swap_node(&mut self, record: &AttemptRecord) {
         let Some(failure) = NodeFailure::of(record).filter(|failure| failure.sure) else { return };
         let Some(aside) = &self.aside else { return };
@@ -63,7 +65,7 @@ impl Core {
         }
     }
 
-    /// Whether an attempt of which a worker failed its tests is followed by another that counts for nothing.
+    /// Whether an attempt with a failed preflight test is followed by another that does not count as a retry.
     pub(super) fn swaps(&self, at: At) -> bool {
         let Some(run) = self.runs[at.slot].as_ref() else { return false };
         let known = run.tasks[at.task.index()].instances[at.instance as usize].known;

@@ -1,4 +1,4 @@
-//! A run of a part of a pipeline starts with the files that the tasks before left in an earlier run's folder.
+//! A run of part of a pipeline starts with the files that upstream tasks left in an earlier run's folder.
 
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::plan::RunPlan;
@@ -8,26 +8,26 @@ use cubeloom_domain::{RunId, Timestamp};
 use super::active::TaskCell;
 use super::{Action, Core, Preparation, Slot};
 
-/// Whether a run's folder needs nothing before its first task: it takes no files over, or a task has run in it.
+/// Whether a run's folder is ready for its first task: it reuses no files, or a task has already run in it.
 pub fn is_prepared(plan: &RunPlan, tasks: &[TaskCell]) -> bool {
     let takes_files = plan.part.as_ref().is_some_and(|part| part.of.is_some() && part.folder);
     !takes_files || tasks.iter().flat_map(|cell| &cell.instances).any(|instance| instance.attempt > 0)
 }
 
 impl Core {
-    /// Asks for the folder to be filled; the run goes on with [`Self::prepared`]. After a crash it is asked for again,
-    /// and what is whole already is left alone.
+    /// Requests that the folder be filled; the run continues with [`Self::prepared`]. After a crash it is
+    /// requested again, and files that are already complete are kept.
     pub(super) fn prepare(&mut self, slot: Slot) {
         let Some(run) = self.run_mut(slot) else { return };
         let Some(of) = run.plan.part.as_ref().and_then(|part| part.of.clone()) else { return };
         let preparation = Preparation { run: run.record.id.clone(), project: run.record.project.clone(), of };
-        // One that was cancelled and resumed meanwhile waits for the same folder.
+        // A run that was cancelled and resumed meanwhile waits for the same folder.
         if self.preparing.insert(preparation.run.clone()) {
             self.output.actions.push(Action::Prepare(preparation));
         }
     }
 
-    /// The folder is there, or cannot be: then each task that would start fails, and says why.
+    /// The folder is ready or has failed. After a failure, each task that would start fails with the reason.
     pub fn prepared(&mut self, run: &RunId, result: Result<(), String>, now: Timestamp) {
         self.preparing.remove(run);
         let Some(slot) = self.slots.get(run).copied() else { return };

@@ -1,4 +1,4 @@
-//! From "what it needs has ended" to "it stands in the queue".
+//! From completed upstream tasks to the queue.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -17,10 +17,11 @@ use super::{Action, At, Core, LookUp, QueueKey, Slot};
 use crate::decide::trigger::{self, Decision};
 
 impl Core {
-    /// Starts the runs that wait for others of their pipeline, as far as the limits allow it: the oldest first.
+    /// Starts queued runs as far as their pipelines' limits allow, oldest first.
     pub fn start_queued_runs(&mut self, now: Timestamp) {
         self.may_start = true;
-        // A run that ends at once lets in the next: in this loop, as a long queue of them must not use the stack.
+        // A run that ends at once admits the next one. That happens in this loop, because a long queue of
+        // them must not overflow the stack.
         if std::mem::replace(&mut self.starting, true) {
             return;
         }
@@ -32,7 +33,7 @@ impl Core {
         self.starting = false;
     }
 
-    /// The queued runs that their pipelines' limits let start, the oldest first.
+    /// The queued runs that their pipelines' limits admit, oldest first.
     fn startable(&self) -> Vec<Slot> {
         let mut ahead: HashMap<(&str, &str), usize> = HashMap::new();
         let mut elsewhere: HashMap<(&str, &str), Vec<&RunId>> = HashMap::new();
@@ -71,7 +72,7 @@ impl Core {
             return;
         }
         run.record.state = RunState::Running;
-        // The clock of the server that took the request may be ahead.
+        // The clock of the server that accepted the request may be ahead.
         let began = now.max(run.record.created_at);
         run.record.started_at.get_or_insert(began);
         self.output.begin(slot);
@@ -83,14 +84,14 @@ impl Core {
         self.runs.iter().flatten().any(|run| run.record.state == RunState::Queued)
     }
 
-    /// Takes in what others run of the pipelines of which runs are queued here, and starts what can start now. Whether one
-    /// can is decided when its beginning is stored; knowing of the others before saves it the trying.
+    /// Updates the runs of other servers, of pipelines with queued runs here, and starts what can start. The
+    /// store decides when the start is written; knowing the other runs avoids failed tries.
     pub fn set_runs_elsewhere(&mut self, elsewhere: Vec<RunElsewhere>, now: Timestamp) {
         self.runs_elsewhere = elsewhere;
         self.start_queued_runs(now);
     }
 
-    /// Looks whether a task that has not begun can start, or will never.
+    /// Evaluates whether a task that has not begun can start, or never will.
     pub(super) fn consider(&mut self, slot: Slot, task: TaskIx, now: Timestamp) {
         let Some(run) = self.runs[slot].as_ref() else { return };
         let cell = &run.tasks[task.index()];
@@ -171,7 +172,7 @@ impl Core {
         Ok(())
     }
 
-    /// An instance's needs have ended: its condition is looked at, then it waits for a place.
+    /// Handles an instance whose upstream has ended: evaluates its condition, then queues it.
     pub(super) fn make_ready(&mut self, at: At, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let item: Option<&Value> =
@@ -193,8 +194,8 @@ impl Core {
         }
     }
 
-    /// Puts a waiting instance into the queue, or where the task's or the run's parallelism keeps it. An instance
-    /// whose result may be cached is looked up first; one that a person does never stands in a queue.
+    /// Puts a waiting instance into the queue, or into the backlog of its task's or its run's parallelism. An
+    /// instance with a cacheable result is looked up first. Approval instances are never queued.
     pub(super) fn enqueue(&mut self, at: At) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let planned = run.plan.task(at.task);
@@ -225,7 +226,7 @@ impl Core {
                     job,
                 }));
             }
-            // The same error is met, and told, when the attempt is made.
+            // The same error occurs, and is reported, when the attempt is made.
             Err(_) => self.queue_up(at),
         }
     }
@@ -241,7 +242,7 @@ impl Core {
         cell.queued += 1;
         let key =
             (Reverse(run.plan.task(at.task).priority), cell.instances[at.instance as usize].ready_at, at);
-        // Who stands in the run's line already may come first: `let_in` takes them in their order.
+        // Instances in the run's backlog may come first: `let_in` admits them in order.
         let places = &self.places;
         let may_go = |key: &QueueKey| places.contains_key(run.place_of(key.2.task));
         let is_kept = |limit: &u32| run.queued + run.active >= *limit || run.backlog.iter().any(may_go);
@@ -258,7 +259,7 @@ impl Core {
         }
     }
 
-    /// Notes that as many others of its task or run go on as may.
+    /// Records that an instance is pending because its task or run is at its parallelism.
     fn explain_line(&mut self, at: At, rule: WaitRule, limit: u32) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let why = Explanation::of_parallelism(rule, run.pool_of(at.task), limit);
@@ -266,14 +267,14 @@ impl Core {
         self.explain(at, WaitReason::Parallelism { message, why: Some(Box::new(why)) });
     }
 
-    /// Puts an instance into its cluster's queue, if that is known.
+    /// Puts an instance into its cluster's queue, if the cluster is known.
     pub(super) fn wait_for_place(&mut self, at: At) -> bool {
         self.size(at);
         let Some(run) = self.runs[at.slot].as_ref() else { return false };
         let Some(place) = self.places.get_mut(run.place_of(at.task)) else { return false };
         let cool_until = run.tasks[at.task.index()].instances[at.instance as usize].cool_until;
         place.wait(run, at, cool_until);
-        // The other servers are to know that it waits for a place now.
+        // Other servers must see that it is pending.
         if let Some(instance) = self.instance_mut(at)
             && let InstanceState::Waiting { reason, .. } = &mut instance.state
             && reason.take_if(|reason| matches!(reason, WaitReason::Parallelism { .. })).is_some()
@@ -283,7 +284,7 @@ impl Core {
         true
     }
 
-    /// Takes an instance that waits out of whichever queue it stands in, but for that of its task.
+    /// Removes a pending instance from its queue, but not from its task's backlog.
     pub(super) fn leave_queue(&mut self, at: At) {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let ready_at = run.tasks[at.task.index()].instances[at.instance as usize].ready_at;
@@ -298,7 +299,7 @@ impl Core {
         }
     }
 
-    /// After an attempt has ended: lets in what parallelism had kept out.
+    /// Admits instances from the backlogs after an attempt has ended.
     pub(super) fn let_in(&mut self, slot: Slot, task: TaskIx) {
         let Some(run) = self.runs[slot].as_mut() else { return };
         if let Some(instance) = run.tasks[task.index()].backlog.pop_front() {
@@ -307,7 +308,7 @@ impl Core {
         while let Some(run) = self.runs[slot].as_mut()
             && run.plan.parallelism.is_none_or(|limit| run.queued + run.active < limit)
         {
-            // Those whose cluster is not known keep nobody else waiting.
+            // Instances of an unknown cluster do not block others.
             let may_go = |key: &&QueueKey| self.places.contains_key(run.place_of(key.2.task));
             let Some(key) = run.backlog.iter().find(may_go).copied() else { return };
             run.backlog.remove(&key);

@@ -1,7 +1,8 @@
-//! Elastic jobs that run: workers that they get, and workers that they give back.
+//! Running elastic jobs: scale-up and scale-down.
 //!
-//! Workers that come are written first and started then, so that a server that dies in between starts them later. Of those
-//! that go, nothing is written before they are gone: a server that dies in between decides again.
+//! New workers are stored first and started afterwards, so that a server that dies in between starts them
+//! later. Of removed workers, nothing is stored until they are gone: after a crash the decision is made
+//! again.
 
 use std::sync::Arc;
 
@@ -15,12 +16,12 @@ use super::admit::submission;
 use super::{Action, At, Core};
 
 impl Core {
-    /// The attempt of an instance gets workers: it has so many elastic ones from now on.
+    /// Scales an instance's attempt up to this many elastic workers.
     pub(super) fn grow(&mut self, at: At, workers: u32, now: Timestamp) {
         if self.resize(at, workers, now).is_ok() {
             return self.scale(at, workers);
         }
-        // It has ended meanwhile, or something is used up that no desk counts, such as ports.
+        // It has ended meanwhile, or it lacks a resource that the scheduler does not count, such as ports.
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let Some(has) = run.elastic_workers(at) else { return };
         if let Some(place) = self.places.get_mut(run.place_of(at.task)) {
@@ -28,7 +29,7 @@ impl Core {
         }
     }
 
-    /// Workers that were to go are gone.
+    /// Removed workers are gone.
     pub(super) fn resized(&mut self, at: At, workers: u32, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let left = run.plan.task(at.task).elastic_of(workers);
@@ -44,8 +45,8 @@ impl Core {
         }
     }
 
-    /// So many workers run of a job that the cluster's own scheduler scales: what they hold is counted from now on. Nobody at the
-    /// desk counts on what it has beyond its least.
+    /// Updates the number of running workers of a job that the cluster's own scheduler scales: what they hold
+    /// is counted from now on. The scheduler here relies only on the minimum.
     pub(super) fn runs_with(&mut self, at: At, workers: u32, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let is_scaled =
@@ -67,7 +68,7 @@ impl Core {
         self.touch(at);
     }
 
-    /// What was decided of an attempt before it ran is done now that it does.
+    /// Applies a decision that was made before the attempt ran.
     pub(super) fn scale_as_owed(&mut self, at: At) {
         let live = self.instance_mut(at).and_then(|instance| instance.live.as_mut());
         if let Some(workers) = live.and_then(|live| live.owed.take()) {
@@ -75,7 +76,7 @@ impl Core {
         }
     }
 
-    /// Writes that an attempt has so many elastic workers.
+    /// Records an attempt's number of elastic workers.
     fn resize(&mut self, at: At, workers: u32, now: Timestamp) -> Result<(), Failure> {
         let gone = || Failure::new(FailureKind::CouldNotStart, "it has ended");
         let executor = self.executor(at).ok_or_else(gone)?;
@@ -93,7 +94,7 @@ impl Core {
         Ok(())
     }
 
-    /// Has the executor give an attempt so many elastic workers; once it runs, where it does not yet.
+    /// Tells the executor to give an attempt this many elastic workers, once the attempt runs.
     pub(super) fn scale(&mut self, at: At, workers: u32) {
         let Some(executor) = self.executor(at) else { return };
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };

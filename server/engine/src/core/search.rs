@@ -1,4 +1,4 @@
-//! Searches: what their trials report, and what follows from it: one is stopped, another begins, or the search ends.
+//! Searches: handles the values that trials report. A trial is stopped, another begins, or the search ends.
 
 use cubeloom_compiler::search::{Trial, next_trial};
 use cubeloom_domain::executor::{Metric, Report, StopCause};
@@ -14,7 +14,7 @@ use super::{At, Core, Slot};
 use crate::decide::asha::Outdone;
 
 impl Core {
-    /// A running trial has reported a value of the metric that is searched by.
+    /// A running trial has reported a value of the searched metric.
     pub(super) fn measured(&mut self, at: At, n: u32, metric: &Metric) {
         let Some(run) = self.run_mut(at.slot) else { return };
         let plan = std::sync::Arc::clone(&run.plan);
@@ -35,21 +35,21 @@ impl Core {
         self.stop_attempt(at, Some(n), StopCause::Outdone);
     }
 
-    /// What becomes of a trial that was stopped as others are better.
+    /// The state of a trial that was stopped early because others are better.
     pub(super) fn stopped_early(&mut self, at: At, report: Report) -> InstanceState {
         let Some(instance) = self.instance_mut(at) else { return InstanceState::Cancelled };
         instance.report = report;
         let why = instance.outdone.take();
-        // Of a stop that an earlier server decided, the values are not known any more.
+        // The values are unknown if an earlier server decided the stop.
         InstanceState::StoppedEarly { why: why.unwrap_or_else(|| "other trials are better".into()) }
     }
 
-    /// A trial has ended: the next one begins, or, where too many have failed, none any more.
+    /// A trial has ended: the next one begins, unless too many have failed.
     pub(super) fn after_trial(&mut self, At { slot, task, instance }: At, now: Timestamp) {
         let Some(run) = self.runs[slot].as_mut() else { return };
         let plan = std::sync::Arc::clone(&run.plan);
         let Some(search) = plan.task(task).search() else { return };
-        // What it reported in its last moments was not heard while it ran.
+        // Its last reports were not handled while it ran.
         compare(search, &mut run.tasks[task.index()], instance);
         let failed = |instance: &&Instance| matches!(instance.state, InstanceState::Failed { .. });
         let failures = run.tasks[task.index()].instances.iter().filter(failed).count();
@@ -60,7 +60,8 @@ impl Core {
             return self.break_off(slot, task, failures, now);
         }
         self.searching.push_back((slot, task));
-        // A trial that ends as soon as it begins, as its `when` is false, brings the next one: from a list, not the stack.
+        // A trial that ends as soon as it begins, because its `when` is false, starts the next one: through a
+        // list, not the stack.
         if std::mem::replace(&mut self.is_searching, true) {
             return;
         }
@@ -70,7 +71,7 @@ impl Core {
         self.is_searching = false;
     }
 
-    /// Begins another trial, where there is one more.
+    /// Begins another trial, if there is one.
     fn begin_next(&mut self, slot: Slot, task: TaskIx, now: Timestamp) {
         let Some(run) = self.run_mut(slot) else { return };
         let Some(item) = next_trial(&run.plan, task, &trials(run, task)) else { return };
@@ -84,7 +85,7 @@ impl Core {
         self.make_ready(At { slot, task, instance: count as u32 - 1 }, now);
     }
 
-    /// Ends a search: what waits is not run, what runs is stopped.
+    /// Ends a search: pending trials are not run, and running ones are stopped.
     fn break_off(&mut self, slot: Slot, task: TaskIx, failures: usize, now: Timestamp) {
         let Some(run) = self.run_mut(slot) else { return };
         let cell = &mut run.tasks[task.index()];
@@ -111,7 +112,7 @@ impl Core {
         self.let_in(slot, task);
     }
 
-    /// The failure of a trial that ended well and did not say how good it was.
+    /// The failure of a trial that succeeded without reporting its value.
     pub(super) fn without_value(&self, at: At, report: &Report) -> Option<Failure> {
         let run = self.runs[at.slot].as_ref()?;
         let search = run.plan.task(at.task).search()?;
@@ -131,7 +132,7 @@ impl Core {
     }
 }
 
-/// What trials had that ended before their run was loaded; those that run are heard from again.
+/// Restores the values of trials that ended before their run was loaded. Running trials report again.
 pub fn compare_again(planned: &PlannedTask, cell: &mut TaskCell) {
     let Some(search) = planned.search() else { return };
     for trial in 0..cell.instances.len() as u32 {
@@ -139,7 +140,7 @@ pub fn compare_again(planned: &PlannedTask, cell: &mut TaskCell) {
     }
 }
 
-/// Enters what a trial has reported where others are compared with it.
+/// Records what a trial has reported, to compare others with it.
 fn compare(search: &PlannedSearch, cell: &mut TaskCell, trial: u32) {
     let Some((rule, instance)) = search.early_stop.zip(cell.instances.get(trial as usize)) else { return };
     let values = instance.report.metrics.iter().filter(|metric| metric.name == search.of);
@@ -149,7 +150,7 @@ fn compare(search: &PlannedSearch, cell: &mut TaskCell, trial: u32) {
     }
 }
 
-/// The trials that were begun, and what they gave.
+/// The trials that have begun, and their results.
 fn trials(run: &ActiveRun, task: TaskIx) -> Vec<Trial<'_>> {
     let cell = &run.tasks[task.index()];
     let search = run.plan.task(task).search();

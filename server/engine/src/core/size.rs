@@ -1,8 +1,9 @@
-//! How much the workers of an attempt get: decided for all of its roles together when it starts, from what is known of earlier
-//! attempts by then. While its instance waits for a place, it asks for what it would get now.
+//! Right-sizing: how much the workers of an attempt get. It is decided for all roles together when the
+//! attempt starts, from the history of earlier attempts. While its instance is pending, it requests what it
+//! would get now.
 //!
-//! What is known is kept by pipeline for as long as a run of it is in memory, read anew with each run that is loaded, and
-//! added to as attempts end: what the store keeps of them in the same pass.
+//! The history is kept per pipeline as long as a run of it is in memory. It is read again with each run that
+//! is loaded, and extended as attempts end, with what the store keeps of them in the same cycle.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,21 +22,21 @@ use cubeloom_sizing::{ENOUGH, MANY, Question, Taught, keep_possible, recommend_b
 use super::active::{ActiveRun, RanOut};
 use super::{At, Core, Slot};
 
-/// So many decisions are remembered: inputs may be of as many sizes as there are instances.
+/// Maximum number of remembered decisions: inputs may have as many sizes as there are instances.
 const REMEMBERED: usize = 1024;
 
-/// What is known of the attempts at a pipeline's tasks, and how many of its runs are in memory.
+/// The attempts' history by pipeline, and the number of its runs in memory.
 #[derive(Default)]
 pub struct Histories(HashMap<(String, String), (usize, SizingHistory)>);
 
 impl Histories {
-    /// A run was loaded, with what is known now.
+    /// A run was loaded, with the current history.
     pub fn enter(&mut self, run: &ActiveRun, history: SizingHistory) {
         match self.0.entry(key(run)) {
             Entry::Occupied(mut known) => {
                 let (runs, known) = known.get_mut();
                 *runs += 1;
-                // Of a run that sizes nothing by itself, only what its project wants was read.
+                // For a run without automatic sizing, only the project's policy was read.
                 if history.is_empty() {
                     known.mode = history.mode;
                 } else {
@@ -48,7 +49,7 @@ impl Histories {
         }
     }
 
-    /// A run has left.
+    /// A run has left memory.
     pub fn leave(&mut self, run: &ActiveRun) {
         if let Entry::Occupied(mut known) = self.0.entry(key(run)) {
             known.get_mut().0 -= 1;
@@ -67,36 +68,36 @@ fn key(run: &ActiveRun) -> (String, String) {
     (run.record.project.clone(), run.record.pipeline.clone())
 }
 
-/// What was decided for instances of a task holds for others of it, until something else is known. Many may become ready at
-/// once.
+/// Decisions for a task's instances, reused for others of the task until the history changes. Many may become
+/// ready at once.
 #[derive(Default)]
 pub struct Memo {
     /// By role.
     taught: HashMap<(Slot, TaskIx), Vec<Taught>>,
     sized: HashMap<Decided, Vec<SizedRole>>,
-    /// How often something was learned.
+    /// Version of the history: it grows with each change.
     learned: u64,
 }
 
-/// For what something was decided.
+/// The inputs of a decision.
 #[derive(PartialEq, Eq, Hash)]
 struct Decided {
     slot: Slot,
     task: TaskIx,
     input: Option<u64>,
-    /// Of each role, what did not suffice.
+    /// By role: the memory that was not enough.
     ran_out: Vec<Option<Bytes>>,
     running: usize,
 }
 
 impl Memo {
-    /// Something else may be known now.
+    /// Invalidates all decisions.
     pub fn forget(&mut self) {
         self.taught.clear();
         self.sized.clear();
     }
 
-    /// Something was learned of the tasks of these runs.
+    /// Invalidates the decisions for the tasks of these runs.
     fn learn_of(&mut self, is_of: impl Fn(Slot) -> bool) {
         self.learned += 1;
         self.taught.retain(|(slot, _), _| !is_of(*slot));
@@ -105,9 +106,9 @@ impl Memo {
 }
 
 impl Core {
-    /// Decides what the workers of the next attempt at an instance get; `true` where it was something else before. Noted where that
-    /// is something else than what is asked for, or than the attempt before got, or where something keeps it from more: many
-    /// instances may wait.
+    /// Decides the resources of an instance's next attempt; returns `true` when they have changed. They are
+    /// recorded only if they differ from the request or from the previous attempt, or if they are bounded:
+    /// there may be many pending instances.
     pub(super) fn size(&mut self, at: At) -> bool {
         let says = |sizing: &AttemptSizing| {
             let is_bounded = sizing.roles.iter().any(|sized| sized.bounded.is_some());
@@ -124,7 +125,8 @@ impl Core {
         changed
     }
 
-    /// Decides anew what those get that the next pass looks at first, where something was learned since they began to wait.
+    /// Decides again the resources of jobs that the next cycle visits first, if the history has changed since
+    /// they became pending.
     pub(super) fn size_next(&mut self, cluster: &str) {
         let learned = self.memo.learned;
         let Some(place) = self.places.get_mut(cluster) else { return };
@@ -141,7 +143,8 @@ impl Core {
         }
     }
 
-    /// Decides what an instance gets that was let in; `false` where there is no room for that, which may be more than it asked for.
+    /// Decides the resources of an admitted instance. Returns `false` if there is no capacity for them, which
+    /// may be more than it requested.
     pub(super) fn settles(&mut self, at: At, now: Timestamp) -> bool {
         if !self.size(at) {
             return true;
@@ -152,14 +155,13 @@ impl Core {
         place.is_some_and(|place| place.enlarge(run, at, n, now).is_ok())
     }
 
-    /// What is stored with an attempt that begins now: what was decided, or that it gets what is asked for.
+    /// The sizing stored with an attempt that starts now: as decided, or as requested.
     pub(super) fn decided_size(&mut self, at: At) -> Option<Box<AttemptSizing>> {
         let decided = self.instance_mut(at).and_then(|instance| instance.sizing.take());
         decided.or_else(|| self.as_asked(at).map(Box::new))
     }
 
-    /// That the workers of the next attempt at an instance get what is asked for; `None` where nothing is sized, and nothing
-    /// learned.
+    /// A sizing as requested. `None` if nothing is sized or learned.
     fn as_asked(&self, at: At) -> Option<AttemptSizing> {
         let run = self.runs[at.slot].as_ref()?;
         let planned = run.plan.task(at.task);
@@ -171,7 +173,7 @@ impl Core {
         Some(AttemptSizing { make, input, roles, grows: false })
     }
 
-    /// What the workers of the next attempt at an instance get by what is known; `None` where they get what is asked for.
+    /// The resources of an instance's next attempt by its history. `None` if it gets what it requests.
     fn by_use(&mut self, at: At) -> Option<AttemptSizing> {
         let mut memo = std::mem::take(&mut self.memo);
         let sizing = self.recalled(at, &mut memo);
@@ -198,7 +200,7 @@ impl Core {
             ran_out: planned.roles.iter().map(ran_out).collect(),
             running: (run.tasks[at.task.index()].active as usize).min(MANY),
         };
-        // Of a task that never ran nothing is known, whatever is known of its template, but for what other tasks say.
+        // A task that never ran has no history, whatever its template has, unless other tasks have enough.
         let is_new = |role: &PlannedRole| history.of_task(&planned.name, template, &role.name).is_empty();
         let is_alone = || history.of_others(&planned.name).len() < ENOUGH;
         if planned.roles.iter().all(is_new) && decided.ran_out.iter().all(Option::is_none) && is_alone() {
@@ -221,7 +223,7 @@ impl Core {
         Some(AttemptSizing { make, input, roles, grows: false })
     }
 
-    /// What the workers of each role of a task get by what was taught of it, as far as nodes and the project can hold that.
+    /// The resources of each role of a task, by its history and within the bounds of nodes and project.
     fn roles_of(
         &self,
         run: &ActiveRun,
@@ -247,7 +249,7 @@ impl Core {
             place.map_or(&[], |place| place.nodes()),
             self.bound(run, planned),
         );
-        // What was lowered is too little more often.
+        // Lowered memory is insufficient more often.
         for ((sized, role), (taught, question)) in roles.iter_mut().zip(&planned.roles).zip(&known) {
             if role.replicas > 0 {
                 sized.risk = taught.risk(question, sized.gets.memory);
@@ -285,8 +287,8 @@ impl Core {
         }
     }
 
-    /// The chance that so much memory does not suffice workers of a role that run, and of which it is known that they need more than
-    /// `had`.
+    /// The probability that this much memory is not enough for running workers of a role that are known to
+    /// need more than `had`.
     pub(super) fn risk_after(&self, at: At, role: &str, had: Bytes, gets: Bytes) -> Option<f64> {
         let run = self.runs[at.slot].as_ref()?;
         let history = self.histories.of(run)?;
@@ -297,13 +299,13 @@ impl Core {
         Some(taught.risk_after(had, gets))
     }
 
-    /// What jobs of a run's project can hold together, where a task goes.
+    /// What jobs of a run's project can hold together on a task's target.
     pub(super) fn bound(&self, run: &ActiveRun, planned: &PlannedTask) -> Option<Size> {
         let place = self.places.get(&run.plan.cluster)?;
         Some(place.desk.most(&run.record.project, planned.placement.node_group.as_deref()))
     }
 
-    /// Takes in what an attempt that has ended used.
+    /// Learns from the usage of an attempt that has ended.
     pub(super) fn learn(&mut self, at: At, record: &AttemptRecord) {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let of = key(run);
@@ -333,7 +335,8 @@ impl Core {
         self.memo = memo;
     }
 
-    /// Whether memory ran out and the next attempt gets more of it: it is tried again then, which is no retry of the task's.
+    /// Whether an OOM killed instance is retried with more memory. Such a retry does not count towards the
+    /// task's retries.
     pub(super) fn grows(&mut self, at: At, kind: FailureKind) -> bool {
         if kind != FailureKind::OutOfMemory {
             return false;
@@ -345,14 +348,14 @@ impl Core {
         let template = &run.plan.template_of(planned).name;
         next.roles.iter().any(|sized| {
             let past = history.of_task(&planned.name, template, &sized.role);
-            // Beside the retries that the task has.
+            // In addition to the task's retries.
             let has_room = ran_out(run, at, &sized.role, past) <= MOST_TIMES as usize;
             has_room && last_ran_out(run, at, &sized.role, past).is_some_and(|had| sized.gets.memory > had)
         })
     }
 
-    /// Why an instance whose memory ran out, and which does not [grow](Self::grows), gets no more of it; `None` where nothing would
-    /// have given it more.
+    /// Why an OOM killed instance that does not [grow](Self::grows) gets no more memory. `None` if no
+    /// increase was due.
     pub(super) fn not_grown_again(&mut self, at: At) -> Option<NoMore> {
         let next = self.by_use(at)?;
         let run = self.runs[at.slot].as_ref()?;
@@ -361,21 +364,21 @@ impl Core {
         next.roles.iter().find_map(|sized| {
             let past = history.of_task(&planned.name, template, &sized.role);
             let had = last_ran_out(run, at, &sized.role, past)?;
-            // There would be more: it was tried often enough.
+            // More would be available, but there were enough tries.
             if sized.gets.memory > had { Some(NoMore::Times) } else { sized.bounded }
         })
     }
 }
 
-/// A role as it is asked for.
+/// A role with its requested resources.
 fn as_asked(role: &PlannedRole) -> SizedRole {
     let why = |kept: Option<_>| kept.map_or(Reason::Asked, |by| Reason::Kept { by });
     let (memory, cpu) = (why(role.kept.memory), why(role.kept.cpu));
     SizedRole::asked(&role.name, Size::of(&role.resources), memory, cpu)
 }
 
-/// What the last attempt at an instance had, if its memory ran out. It is noted with the instance, as others may have ended
-/// since, so many that it is not among those that are kept; after a restart it is found there.
+/// The memory of an instance's last OOM killed attempt. It is recorded with the instance, because that
+/// attempt may have dropped out of the limited history. After a restart it is in the history.
 fn last_ran_out(run: &ActiveRun, at: At, role: &str, past: &[Past]) -> Option<Bytes> {
     let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
     if instance.attempt == 0 {
@@ -389,7 +392,7 @@ fn last_ran_out(run: &ActiveRun, at: At, role: &str, past: &[Past]) -> Option<By
     Some(last.had().memory)
 }
 
-/// At how many attempts at an instance the memory of a role ran out.
+/// How many attempts of an instance had this role OOM killed.
 fn ran_out(run: &ActiveRun, at: At, role: &str, past: &[Past]) -> usize {
     let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
     let of_instance = format!("{}.", instance_of(run, at));
@@ -400,7 +403,7 @@ fn ran_out(run: &ActiveRun, at: At, role: &str, past: &[Past]) -> usize {
     instance.ran_out_of(role).map_or(kept, |noted| noted.count.max(kept))
 }
 
-/// What the keys of an instance's attempts begin with.
+/// Prefix of the keys of an instance's attempts.
 fn instance_of(run: &ActiveRun, at: At) -> String {
     format!("{}.{}.{}", run.record.id, run.plan.task(at.task).name, at.instance)
 }

@@ -1,4 +1,4 @@
-//! How many of what there are, for whoever looks at the server from outside.
+//! Counts of the engine's objects, for metrics.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,30 @@ use cubeloom_domain::state::InstanceState;
 
 use super::Core;
 
-/// What the engine holds: its runs that have not ended, and what is in them.
+/// The engine's unfinished runs, and what is in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Runs by state.
     pub runs: BTreeMap<&'static str, u64>,
-    /// Instances of these runs by state. One that waits for what it needs and was not looked at yet is among them.
+    /// Instances of these runs by state, including instances whose upstream has not ended and that were not
+    /// evaluated yet.
     pub instances: BTreeMap<&'static str, u64>,
-    /// Attempts that have not ended, by cluster and state.
+    /// Unfinished attempts, by cluster and state.
     pub attempts: BTreeMap<(String, &'static str), u64>,
-    /// Instances that wait for a place, by cluster and the rule that keeps them waiting.
+    /// Pending instances, by cluster and the rule that keeps them pending.
     pub waiting: BTreeMap<(String, &'static str), Queue>,
 }
 
-/// Instances that wait for the same reason.
+/// Instances that are pending for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// Count.
     pub length: u64,
-    /// Since when the first of them waits.
+    /// Since when the first of them is pending.
     pub since: Timestamp,
 }
 
 impl Core {
-    /// How many of what there are now. It looks at every instance in memory.
+    /// Counts everything now, visiting every instance in memory.
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::default();
         for run in self.runs.iter().flatten() {

@@ -1,4 +1,4 @@
-//! Why an instance waits: what the desk says of it, as it is shown and stored.
+//! Pending reasons: what the scheduler says of an instance, as shown and stored.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use cubeloom_domain::waiting::{Explanation, WaitRule};
 use super::place::Place;
 use super::{At, Core};
 
-/// How many reasons one pass works out anew: who holds what is found by trying.
+/// Maximum number of reasons that one cycle computes: the holders are found by trial.
 const EXPLAINED: usize = 32;
-/// After this long a reason is looked at again though nothing shows that it is no longer true: who came since may be ahead,
-/// and amounts move.
+/// After this time a reason is computed again even if nothing shows that it has changed: new jobs may be
+/// ahead, and amounts change.
 const STALE: Duration = Duration::from_secs(10);
-/// How many of these one pass looks at, the oldest first.
+/// How many of these one cycle computes again, oldest first.
 const AGAIN: usize = 8;
 
 impl Core {
-    /// Notes why those wait that a pass has looked at, where that has changed.
+    /// Records why the jobs that a cycle visited are pending, if that has changed.
     pub(super) fn explain_waits(&mut self, cluster: &str, waits: &[(JobId, Block)], now: Timestamp) {
         let Some(place) = self.places.get(cluster) else { return };
         let looked_at = waits.iter().filter_map(|(id, block)| Some((place.at(*id)?, *id, block.rule)));
-        // A pass passes over those that name a limit which it has found used up.
+        // A cycle skips jobs that name a concurrency limit that it has found exhausted.
         let shut_out = place.shut_out(EXPLAINED, now).into_iter();
         let shut_out = shut_out.map(|(at, id)| (at, id, WaitRule::NamedLimit));
         let (mut explained, mut stale) = (BTreeSet::new(), BTreeSet::new());
@@ -47,8 +47,8 @@ impl Core {
         }
     }
 
-    /// Works out why a job waits. It may say nothing: the job would start, were it not for those that the executor takes
-    /// at a time.
+    /// Computes why a job is pending. There may be no reason: the job would start if the executor accepted
+    /// more jobs at a time.
     fn find_reason(
         &mut self,
         cluster: &str,
@@ -64,7 +64,8 @@ impl Core {
         }
     }
 
-    /// Whether the reason that is noted is still true: the same rule, and those that it names hold what they held.
+    /// Whether the recorded reason is still true: the same rule applies, and the named holders still hold
+    /// what they held.
     fn is_explained(&self, place: &Place, at: At, rule: WaitRule, now: Timestamp) -> bool {
         let instance = self.runs[at.slot]
             .as_ref()
@@ -75,7 +76,7 @@ impl Core {
             return false;
         };
         let alive = |key: &str| key.parse().is_ok_and(|key| self.live.contains_key(&key));
-        // A limit that was changed may let it wait for something else, or for more.
+        // After a change of its limit, a job may be pending for another reason, or for more.
         let is_so = |why: &Explanation| match why.named.as_deref() {
             Some(name) => used_up(name, place.desk.named_use(name, now)) == reason.message(),
             None => true,

@@ -1,4 +1,4 @@
-//! What people want of a run: that it stops, goes on, or does something again.
+//! Commands of users for a run: stop, resume, rerun.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{Action, At, Core, Slot, load};
 use crate::decide::trigger::TaskEnd;
 
 impl Core {
-    /// Fulfils a wish. One that its run's state does not allow changes nothing, and is done with.
+    /// Executes a command. A command that the run's state does not allow is dropped without effect.
     pub fn wish(&mut self, wish: WishRecord, now: Timestamp) {
         let Some(slot) = self.slots.get(&wish.run).copied() else { return };
         self.output.wishes.push(wish.id);
@@ -53,7 +53,7 @@ impl Core {
         self.drop_if_final(slot);
     }
 
-    /// What the run does from now on, it does for this person.
+    /// Sets the user that the run acts for from now on.
     fn act_for(&mut self, slot: Slot, user: String) {
         if let Some(run) = self.run_mut(slot) {
             run.record.acting = Some(user);
@@ -70,8 +70,8 @@ impl Core {
         self.stop_run(slot, now);
     }
 
-    /// Stops what runs, and ends what waits. Tasks that have not begun are not stored: should the run be resumed,
-    /// they are as they were.
+    /// Stops running attempts, and ends pending instances. Tasks that have not begun are not stored: if the
+    /// run is resumed, they are unchanged.
     pub(super) fn stop_run(&mut self, slot: Slot, now: Timestamp) {
         let Some(run) = self.runs[slot].as_mut() else { return };
         run.backlog.clear();
@@ -101,8 +101,8 @@ impl Core {
         self.finish_run_if_done(slot, now);
     }
 
-    /// Makes the chosen tasks pending and goes on with the run, as if it had been loaded so. With `whole`, also
-    /// their instances that had succeeded, and their expansion is made anew.
+    /// Resets the chosen tasks to pending and continues the run, as if it had been loaded that way. With
+    /// `whole`, it also resets their successful instances and their expansion.
     fn run_again(&mut self, slot: Slot, chosen: &[bool], whole: bool, now: Timestamp) {
         let again = |task: TaskIx| chosen.get(task.index()).copied().unwrap_or(false);
         let change = |record: &mut InstanceRecord| {
@@ -110,7 +110,8 @@ impl Core {
             if changes {
                 make_pending(record);
                 if whole {
-                    // Asked for by name: not to be answered from the cache, which only first attempts are.
+                    // An explicit request must not be answered from the cache, which serves only first
+                    // attempts.
                     record.attempt = record.attempt.max(1);
                 }
             }
@@ -119,8 +120,8 @@ impl Core {
         self.go_on_changed(slot, |task| whole && again(task), change, now);
     }
 
-    /// Changes instances of a run that has ended, and goes on with it, as if it had been loaded so. The expansion of tasks that it
-    /// `forgets` is made anew; `change` says whether it has changed an instance.
+    /// Changes instances of a finished run and continues it, as if it had been loaded that way. Tasks that it
+    /// `forgets` are expanded again. `change` returns whether it has changed an instance.
     pub(super) fn go_on_changed(
         &mut self,
         slot: Slot,
@@ -130,7 +131,7 @@ impl Core {
     ) {
         let Some(mut run) = self.runs[slot].take() else { return };
         self.output.stays(slot, &run.record.id);
-        // Also what a longer expansion had: the next one may be as long again.
+        // Also the instances of a longer expansion: the next one may be as long again.
         for cell in &mut run.tasks {
             cell.resize(cell.instances.len() + cell.beyond.len());
         }
@@ -153,7 +154,7 @@ impl Core {
                 changed.push(At { slot, task: record.task, instance: record.instance });
             }
         }
-        // It waits as any other run does, should its pipeline have as many active ones as it may.
+        // It waits like any other run if its pipeline is at its maximum of active runs.
         run.record.state = RunState::Queued;
         run.record.ended_at = None;
         let plan = Arc::clone(&run.plan);
@@ -166,7 +167,7 @@ impl Core {
         self.start_queued_runs(now);
     }
 
-    /// A run that was loaded only for its wish, and has nothing left to do, leaves the memory again.
+    /// Drops a run that was loaded only for its command, and has nothing left to do.
     fn drop_if_final(&mut self, slot: Slot) {
         if self.runs[slot].as_ref().is_some_and(|run| run.record.state.is_final())
             && !self.output.finished.contains(&slot)
@@ -178,8 +179,8 @@ impl Core {
     }
 }
 
-/// The tasks that a resumed run runs again: those that did not end well, and those that were passed over because
-/// of them.
+/// The tasks that a resumed run reruns: those that did not succeed, and those that were skipped because of
+/// them.
 fn failed_tasks(run: &ActiveRun) -> Vec<bool> {
     let ended_well = |state: &InstanceState| {
         matches!(
@@ -190,7 +191,7 @@ fn failed_tasks(run: &ActiveRun) -> Vec<bool> {
     };
     let roots: Vec<u32> = (0u32..)
         .zip(&run.tasks)
-        // Of a search, some trials may fail.
+        // In a search, some trials may fail.
         .filter(|(_, cell)| cell.end != Some(TaskEnd::Succeeded))
         .filter(|(_, cell)| !cell.begun || !cell.instances.iter().all(|each| ended_well(&each.state)))
         .map(|(ix, _)| ix)

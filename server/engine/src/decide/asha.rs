@@ -1,15 +1,16 @@
-//! Does a trial go on? Asynchronous successive halving (Li et al., "A System for Massively Parallel Hyperparameter
-//! Tuning", 2020), in the form that only stops: a trial that reaches a rung is compared with those that have reached it.
+//! Does a trial continue? Asynchronous successive halving (Li et al., "A System for Massively Parallel
+//! Hyperparameter Tuning", 2020), in its stopping variant. A trial that reaches a rung is compared with
+//! those that have reached it.
 
 use std::collections::BTreeMap;
 
 use cubeloom_domain::InstanceIx;
 use cubeloom_domain::search::{EarlyStop, Goal};
 
-/// No step is as far away as this rung.
+/// No step is beyond this rung.
 const MOST_RUNGS: usize = 64;
 
-/// What the trials of a search had at the steps that are compared.
+/// The trials' values at the compared steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rungs(Vec<BTreeMap<InstanceIx, f64>>);
 
@@ -18,17 +19,17 @@ pub struct Rungs(Vec<BTreeMap<InstanceIx, f64>>);
 pub struct Outdone {
     /// The step at which it was compared.
     pub step: f64,
-    /// What it had there.
+    /// Its value there.
     pub value: f64,
-    /// How many had more luck there.
+    /// How many trials were better there.
     pub better: usize,
-    /// How many have been there, this one included.
+    /// How many trials have reached it, including this one.
     pub of: usize,
 }
 
 impl Rungs {
-    /// Takes what a trial has at a step, and says whether it is outdone at a rung that it reaches with it. Said again, the
-    /// same changes nothing.
+    /// Records a trial's value at a step, and returns whether the trial is outdone at a rung that it reaches
+    /// with it. Idempotent.
     pub fn reach(
         &mut self,
         rule: &EarlyStop,
@@ -61,7 +62,7 @@ impl Rungs {
         outdone
     }
 
-    /// Forgets what a trial had: it begins anew.
+    /// Forgets a trial's values, because it starts over.
     pub fn forget(&mut self, trial: InstanceIx) {
         for there in &mut self.0 {
             there.remove(&trial);

@@ -17,7 +17,7 @@ pub fn task<'a>(
     }
 }
 
-/// A search ends well when one of its trials did, and no more of them failed than may.
+/// A search succeeds when one of its trials did, and no more of them failed than allowed.
 fn trials<'a>(search: &PlannedSearch, states: impl Iterator<Item = &'a InstanceState> + Clone) -> TaskEnd {
     if search.has_succeeded(states.clone()) {
         return TaskEnd::Succeeded;
@@ -28,14 +28,14 @@ fn trials<'a>(search: &PlannedSearch, states: impl Iterator<Item = &'a InstanceS
         return TaskEnd::Failed;
     }
     match elements(rest) {
-        // None of them came to its end.
+        // No trial finished.
         TaskEnd::Succeeded => TaskEnd::Failed,
         TaskEnd::Skipped if failed > 0 => TaskEnd::Failed,
         end => end,
     }
 }
 
-/// All of them must end well.
+/// All items must succeed.
 fn elements<'a>(instances: impl Iterator<Item = &'a InstanceState>) -> TaskEnd {
     let (mut any, mut all_skipped, mut cancelled) = (false, true, false);
     for state in instances {
@@ -54,8 +54,8 @@ fn elements<'a>(instances: impl Iterator<Item = &'a InstanceState>) -> TaskEnd {
     }
 }
 
-/// The end of a run whose tasks have all ended. One failed task fails the run, also where a later task dealt
-/// with it: a run that is green although something failed is not looked at.
+/// The end of a run whose tasks have all ended. One failed task fails the run, even if a later task handled
+/// the failure: a successful run would hide it.
 #[must_use]
 pub fn run(stopped: bool, ends: impl Iterator<Item = TaskEnd>) -> RunState {
     let mut state = RunState::Succeeded;

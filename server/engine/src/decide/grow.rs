@@ -1,4 +1,4 @@
-//! Do the workers of a role get more memory while they run, and how much?
+//! Do a role's workers get more memory while they run, and how much?
 
 use std::time::Duration;
 
@@ -6,12 +6,14 @@ use cubeloom_domain::executor::NearlyFull;
 use cubeloom_domain::sizing::{Kept, MOST_TIMES, NoMore, Reason, SizedRole};
 use cubeloom_domain::{Bytes, Timestamp};
 
-/// For how long nothing more is asked of a cluster that did not give it: nodes do not become free from one moment to the next.
+/// After a cluster did not provide more memory, nothing more is requested for this time: nodes do not become
+/// free from one moment to the next.
 const PAUSE: Duration = Duration::from_secs(5 * 60);
 
-/// The memory that the workers of a role are to get, or that they have got more often enough: what was not given counts as a try.
-/// `None` where they keep what they have and nothing is to be said of it: it is left alone, they were refused more just now, or the
-/// report is of before they got what they have.
+/// The memory that a role's workers are to get, or the reason why they get no more: they have grown often
+/// enough. A refused increase counts as a try. `None` if they keep what they have without a reason to
+/// report. Memory may be unmanaged, an increase was just refused, or the report predates their current
+/// amount.
 #[must_use]
 pub fn wanted(
     sized: &SizedRole,
@@ -32,9 +34,9 @@ pub fn wanted(
     Some(Ok(cubeloom_sizing::grown(sized.gets.memory, sized.asked.memory)))
 }
 
-/// Whether workers whose memory ran out had what they were last to get while they ran: one may die between the decision and its
-/// doing, and then it used no more than it had before. `kernel_peak` is the most that the kernel counted of any worker. What the
-/// cluster said that it did not give is taken back already.
+/// Whether OOM killed workers had received their last increase: one may die between the decision and its
+/// execution, having used no more than its earlier amount. `kernel_peak` is the highest peak that the kernel
+/// counted for any worker. Increases that the cluster refused are already reverted.
 #[must_use]
 pub fn was_given(sized: &SizedRole, kernel_peak: Option<Bytes>) -> bool {
     let is_last = matches!(sized.memory, Reason::NearlyFull { .. }) && sized.grown.is_some();

@@ -1,10 +1,10 @@
-//! Did an attempt fail because one of its workers was not good enough?
+//! Did an attempt fail because one of its workers failed its preflight test?
 
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::preflight::Preflight;
 
-/// How an attempt ended, by what its cluster says and by the test of its workers. The program of one of which a worker was blamed
-/// has not begun: whatever ended then, ended because of it.
+/// The outcome of an attempt, from its cluster's report and its preflight test. If a worker was blamed, the
+/// program has not begun: the attempt ended because of that worker.
 #[must_use]
 pub fn outcome(reported: Outcome, preflight: Option<&Preflight>) -> Outcome {
     let blamed = preflight.and_then(|preflight| preflight.tested.as_ref()?.blamed.as_ref());
@@ -17,7 +17,7 @@ pub fn outcome(reported: Outcome, preflight: Option<&Preflight>) -> Outcome {
                     "{} failed the tests before the program began: {}",
                     blamed.worker, blamed.why
                 ),
-                // Another's node has done nothing.
+                // Another worker's node is not at fault.
                 node: failure.node.filter(|_| is_its),
                 ..failure
             })

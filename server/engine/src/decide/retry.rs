@@ -6,13 +6,13 @@ use cubeloom_domain::outcome::FailureKind;
 use cubeloom_domain::pipeline::RetryOn;
 use cubeloom_domain::plan::RetryPolicy;
 
-/// How often a lost or preempted attempt is tried again although the task has no retry policy: neither is the
+/// How often a lost or preempted attempt is retried even if the task has no retry policy: neither is the
 /// program's fault.
 const UNBLAMED_TRIES: u32 = 3;
 
-/// How long to wait before the next attempt; `None` when there is none.
+/// The delay before the next attempt. `None` if there is none.
 ///
-/// `tries` counts the attempts so far, the failed one included. The wait before attempt `k` is
+/// `tries` counts the attempts so far, including the failed one. The delay before attempt `k` is
 /// `initial * factor^(k-2)`, at most `max`.
 #[must_use]
 pub fn decide(policy: Option<&RetryPolicy>, kind: FailureKind, tries: u32) -> Option<Duration> {

@@ -1,4 +1,4 @@
-//! What does the end of an attempt mean that had been told to stop?
+//! What does the end of an attempt mean that was asked to stop?
 
 use cubeloom_admission::{Preemption, Spec};
 use cubeloom_domain::executor::StopCause;
@@ -6,7 +6,7 @@ use cubeloom_domain::hang::Hang;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::quantity::Span;
 
-/// The outcome in the light of why it was stopped. A success stands: it came before the stop did.
+/// The outcome, given why the attempt was stopped. A success stands: it came before the stop.
 #[must_use]
 pub fn outcome(
     cause: StopCause,
@@ -42,7 +42,8 @@ pub fn outcome(
     }
 }
 
-/// Why a job was preempted, and for which one. It names none of another project: not everybody may see that.
+/// Why a job was preempted, and by which job. It names no job of another project, which not every user may
+/// see.
 #[must_use]
 pub fn preempted(why: Preemption, by: &Spec, project: &str) -> String {
     match why {

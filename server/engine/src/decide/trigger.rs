@@ -1,39 +1,34 @@
-//! When does a task start, given how the tasks that it needs have ended?
+//! When does a task start, given how its upstream tasks have ended?
 //!
-//! Only `one_failed` and `one_success` start before every need has ended. The others wait for all of them even
-//! where the answer is known earlier, so that the answer never depends on the order in which needs end.
+//! Only `one_failed` and `one_success` start before every upstream task has ended. The other rules wait for
+//! all of them even if the result is known earlier, so it never depends on the order of their ends.
 
 use cubeloom_domain::pipeline::TriggerRule;
 use cubeloom_domain::state::SkipReason;
 
-/// How a task ended, as those that need it see it.
+/// How a task ended, as its downstream tasks see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskEnd {
-    /// Every instance ended well, or there was none.
+    /// Every instance succeeded, or there was none.
     Succeeded,
-    /// An instance failed, or it could not run because of one that did.
+    /// An instance failed, or could not run because of one that did.
     Failed,
-    /// It was not run.
     Skipped,
-    /// The run was stopped.
     Cancelled,
 }
 
-/// How the needs of a task stand.
+/// Counts of a task's upstream tasks, by end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Not ended.
     pub open: u32,
-    /// Ended well.
     pub succeeded: u32,
     /// Failed or cancelled.
     pub failed: u32,
-    /// Not run.
     pub skipped: u32,
 }
 
 impl Needs {
-    /// One more has ended.
+    /// Counts one more end.
     pub fn ended(&mut self, end: TaskEnd) {
         self.open = self.open.saturating_sub(1);
         match end {
@@ -44,20 +39,18 @@ impl Needs {
     }
 }
 
-/// What becomes of the task.
+/// The decision for the task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It is too early to say.
+    /// It is too early to decide.
     Wait,
-    /// It starts.
     Start,
-    /// It is not run.
+    /// It is skipped.
     Skip(SkipReason),
-    /// It cannot run because a task before it failed.
+    /// It cannot run because an upstream task failed.
     UpstreamFailed,
 }
 
-/// Decides by the rule.
 #[must_use]
 pub fn decide(rule: TriggerRule, needs: Needs) -> Decision {
     let skip = || Decision::Skip(SkipReason::Trigger);

@@ -1,5 +1,3 @@
-//! How an engine begins.
-
 use std::sync::Arc;
 
 use cubeloom_admission::Settings;
@@ -18,11 +16,8 @@ use crate::elsewhere::Elsewhere;
 use crate::handle::Handle;
 
 impl Engine {
-    /// Starts the engine over these clusters, by name. `runs` starts the runs of other pipelines that tasks want; without
-    /// it, such tasks wait.
-    ///
-    /// # Errors
-    /// When the store cannot be used.
+    /// Starts the engine over these clusters, by name. `runs` starts the runs of other pipelines that tasks
+    /// trigger. Without it, such tasks stay pending.
     pub async fn start(
         config: EngineConfig,
         store: Store,
@@ -36,7 +31,7 @@ impl Engine {
         store.release_all(&config.owner).await.map_err(EngineError::Start)?;
         let (passed, last_pass) = watch::channel(Instant::now());
         let lease = Lease { owner: config.owner.clone() };
-        // A server that is there renews its leases within this time, and looks far more often.
+        // A live server renews its leases within this time, and looks at the store far more often.
         let settings = Settings { elsewhere: config.lease * 2, ..config.sharing.clone() };
         let node_rule = config.nodes.clone();
         let mut engine = Self {

@@ -1,4 +1,4 @@
-//! Who starts when not all fit.
+//! Which jobs start when not all fit.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::fixture::Server;
 use crate::on_both;
 
-/// What an instance of `each` is told that waits for others of its task.
+/// The pending reason of an instance of `each` that waits for others of its task.
 async fn kept(server: &Server, run: &RunId, instance: u32) -> (String, WaitRule, Option<u32>) {
     let told = async || {
         let row = server.instance(run, "each", instance).await?;
@@ -132,7 +132,8 @@ on_both! {
         let keys = server.running(&["a"]).await;
         let queued = server.run_plan(&older).await;
         server.restart().await;
-        // A statement that the dead engine had sent may have taken the queued run: then its lease has to pass.
+        // A statement that the dead engine had sent may have acquired the queued run: then its lease must
+        // expire.
         server.clock.advance(Duration::from_secs(31));
         server.passes().await;
         assert_eq!(server.fake.started(), keys);

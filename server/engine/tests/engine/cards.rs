@@ -1,4 +1,4 @@
-//! Queues of cards by their type.
+//! Queues of GPUs by type.
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::executor::Executor;
@@ -21,13 +21,14 @@ fn h100(count: u64) -> Amounts {
     Amounts::from_iter([(Resource::GpusOf("H100".into()), count)])
 }
 
-/// Runs one task of a project that asks for so many cards, of a type or of any, and goes on until it is told to end.
+/// Runs one task of a project that requests this many GPUs, of one type or of any, and runs until it is asked
+/// to end.
 async fn run(server: &mut Server, project: &str, task: &str, kind: Option<&str>, count: u32) -> RunId {
     let gpu = GpuRequest { count: Some(count), kind: kind.map(Into::into), ..GpuRequest::default() };
     run_with(server, project, task, gpu).await
 }
 
-/// The same of one that asks for this.
+/// The same for a task with this request.
 async fn run_with(server: &mut Server, project: &str, task: &str, gpu: GpuRequest) -> RunId {
     server.fake.script(task, [Behaviour::Hold, Behaviour::Hold]);
     let document = pipeline(task).task(task, |mut one| {
@@ -41,7 +42,7 @@ async fn run_with(server: &mut Server, project: &str, task: &str, gpu: GpuReques
     server.run_plan(&plan).await
 }
 
-/// Why a task waits, as soon as faulty cards are the reason.
+/// Why a task is pending, as soon as unhealthy GPUs are the reason.
 async fn faulty_reason(server: &Server, run: &RunId, task: &str) -> WaitReason {
     let is_told = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. } if reason.explanation().is_some_and(|why| why.rule == WaitRule::Faulty));
     let record = server.instance_until(run, task, is_told).await;
@@ -72,7 +73,7 @@ on_both! {
         server.fake.ignore_cancels(false);
         server.restart().await;
         server.running(&["beside", "old", "owner"]).await;
-        // Beyond its guarantee it waits as all others.
+        // Beyond its guarantee it waits like all others.
         let more = run(&mut server, "default", "more", Some("H100"), 1).await;
         let (_, why) = why(&server, &more, "more").await;
         let kind = Resource::GpusOf("H100".into());
@@ -90,7 +91,7 @@ on_both! {
         let (message, why) = why(&server, &waits, "second").await;
         assert_eq!(message, "asks for 1 H100 GPUs, and `default` holds 1 of the 1 that it may");
         assert_eq!((why.rule, named(&why)), (WaitRule::Limit, keys));
-        // Of others there is no limit, and others have none.
+        // Other types have no limit, and other projects have none of this type.
         run(&mut server, "default", "other", Some("A100"), 2).await;
         run(&mut server, "guest", "beside", Some("H100"), 1).await;
         server.running(&["beside", "first", "other"]).await;
@@ -118,7 +119,7 @@ on_both! {
         server.running(&["first"]).await;
         let second = run(&mut server, "default", "second", None, 4).await;
         why(&server, &second, "second").await;
-        // The end is known before it is stored, and the cards are given back after that.
+        // The end is known before it is stored, and the GPUs become free after that.
         finish(&server, "first").await;
         server.running(&["second"]).await;
         finish(&server, "second").await;
@@ -135,7 +136,8 @@ on_both! {
         server.running(&["first"]).await;
         let waits = run(&mut server, "default", "second", None, 4).await;
         why(&server, &waits, "second").await;
-        // Who has the card keeps it; and if the engine has not heard of it, no job is given it and fails.
+        // The attempt on the GPU keeps it. If the engine does not know of the fault, no job gets the GPU and
+        // fails.
         server.fake.set_fault("card-2", 79);
         finish(&server, "first").await;
         let reason = faulty_reason(&server, &waits, "second").await;
@@ -143,7 +145,7 @@ on_both! {
         assert!(message.ends_with("are free; 1 of 4 GPUs is faulty: XID 79 on GPU 2"), "{message}");
         let faulty = reason.explanation().and_then(|why| why.faulty.clone()).unwrap();
         assert_eq!((faulty.all, faulty.cards[0].uuid.as_str(), faulty.cards[0].xid), (4, "card-2", 79));
-        // Nothing is kept for it.
+        // Nothing is reserved for it.
         run(&mut server, "default", "third", None, 3).await;
         server.running(&["third"]).await;
         finish(&server, "third").await;

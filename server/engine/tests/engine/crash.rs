@@ -1,4 +1,4 @@
-//! The engine ends at any moment, and another goes on: nothing is lost, nothing is executed twice.
+//! The engine dies at any moment, and another continues: nothing is lost, nothing runs twice.
 
 use std::time::Duration;
 

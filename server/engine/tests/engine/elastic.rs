@@ -1,4 +1,4 @@
-//! Elastic jobs: what they get while nobody else needs it, and what they give back. The cluster has four cores.
+//! Elastic jobs: growth while capacity is free, and reclaimed workers. The cluster has four CPUs.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::fixture::Server;
 use crate::on_both;
 use crate::sharing::{cores, make_project, run, set_quota, why};
 
-/// Runs a job of `min` to `max` workers of one core each, which goes on until it is told to end.
+/// Runs a job of `min` to `max` workers of one CPU each, which runs until it is asked to end.
 async fn stretches(server: &mut Server, task: &str, min: u32, max: u32) -> RunId {
     server.fake.script(task, [Behaviour::Hold, Behaviour::Hold]);
     let document = pipeline(task).task(task, |one| {
@@ -24,7 +24,7 @@ async fn stretches(server: &mut Server, task: &str, min: u32, max: u32) -> RunId
     server.run(&document).await
 }
 
-/// Waits until jobs run with so many workers each.
+/// Waits until jobs run with these numbers of workers.
 async fn sizes(server: &Server, expected: &[(&str, u32)]) -> Vec<AttemptKey> {
     let tasks: Vec<&str> = expected.iter().map(|(task, _)| *task).collect();
     let mut keys = server.running(&tasks).await;
@@ -39,7 +39,7 @@ async fn attempt(server: &Server, run: &RunId) -> AttemptRecord {
     server.store.attempts(run).await.unwrap().pop().unwrap()
 }
 
-/// Waits until it is stored that an attempt has so many workers.
+/// Waits until an attempt is stored with this many workers.
 async fn stored(server: &Server, run: &RunId, workers: u32) -> AttemptRecord {
     server
         .until(|| async { Some(attempt(server, run).await).filter(|attempt| attempt.workers == workers) })
@@ -52,12 +52,12 @@ on_both! {
         let first = stretches(&mut server, "first", 1, 4).await;
         sizes(&server, &[("first", 4)]).await;
         let second = stretches(&mut server, "second", 2, 4).await;
-        // No job was stopped, none waits for more than its least, and nothing is left.
+        // No job was stopped, none is below its minimum, and nothing is free.
         let keys = sizes(&server, &[("first", 2), ("second", 2)]).await;
         let record = stored(&server, &first, 2).await;
         assert_eq!((record.key.n, record.amount.cpu.0), (1, 2000));
         assert_eq!(record.earlier.iter().map(|was| (was.workers, was.amount.cpu.0)).collect::<Vec<_>>(), [(4, 4000)]);
-        // What it gave back it takes again only after a cool-down.
+        // A worker that was reclaimed comes back only after a cool-down.
         server.fake.finish(&keys[1], Outcome::Succeeded);
         assert_eq!(server.ended(&second).await, RunState::Succeeded);
         server.passes().await;
@@ -79,7 +79,7 @@ on_both! {
         sizes(&server, &[("stretch", 3), ("whole", 1)]).await;
         run(&mut server, "default", "waits", "2").await;
         sizes(&server, &[("stretch", 1), ("waits", 1), ("whole", 1)]).await;
-        // Its least is not taken for one that is owed nothing.
+        // A job at its minimum is not mistaken for one that is owed nothing.
         let last = run(&mut server, "default", "last", "1").await;
         let (_, why) = why(&server, &last, "last").await;
         assert_eq!(why.rule, WaitRule::Capacity);
@@ -114,11 +114,11 @@ on_both! {
         plan.context.project = "guest".into();
         server.run_plan(&plan).await;
         sizes(&server, &[("borrows", 4)]).await;
-        // It starts with its least in the room of one worker that is given back for it, and then is owed two more.
+        // It starts with its minimum after one worker is reclaimed for it, and then is owed two more.
         let owner = stretches(&mut server, "owner", 1, 4).await;
         sizes(&server, &[("borrows", 1), ("owner", 3)]).await;
         stored(&server, &owner, 3).await;
-        // After all cool-downs it is the same.
+        // After all cool-downs nothing has changed.
         server.clock.advance(Duration::from_secs(301));
         server.passes().await;
         let keys = sizes(&server, &[("borrows", 1), ("owner", 3)]).await;
@@ -135,7 +135,7 @@ on_both! {
         stored(&server, &elastic, 4).await;
         let waits = run(&mut server, "default", "waits", "2").await;
         let keys = sizes(&server, &[("stretch", 2), ("waits", 1)]).await;
-        // The first is there before all others, and those of the highest ranks go.
+        // The first worker is running before all others, and those of the highest ranks are removed.
         let came = [Step::Came(0), Step::Came(1), Step::Came(2), Step::Came(3)];
         assert_eq!(server.fake.steps(&key), [&came[..], &[Step::Went(3), Step::Went(2)]].concat());
         stored(&server, &elastic, 2).await;
@@ -144,14 +144,14 @@ on_both! {
         server.clock.advance(Duration::from_secs(301));
         sizes(&server, &[("stretch", 4)]).await;
         stored(&server, &elastic, 4).await;
-        // A lost one is there again when the job gets another size. It is the same attempt.
+        // A lost worker is back when the job gets another size. It is the same attempt.
         server.fake.lose(&key, 1);
         assert_eq!(server.fake.ranks(&key), [0, 2, 3]);
         run(&mut server, "default", "more", "1").await;
         sizes(&server, &[("more", 1), ("stretch", 3)]).await;
         assert_eq!(server.fake.ranks(&key), [0, 1, 2]);
         assert_eq!(stored(&server, &elastic, 3).await.key.n, key.n);
-        // With fewer than it must have it fails.
+        // Below its minimum it fails.
         server.fake.lose(&key, 2);
         assert!(server.fake.running().contains(&key));
         server.fake.lose(&key, 1);
@@ -166,7 +166,7 @@ on_both! {
         server.with_volcano().await;
         set_quota(&server, Quota { limit: cores(3), ..Quota::default() }).await;
         let elastic = stretches(&mut server, "stretch", 1, 4).await;
-        // It is submitted with as many as its project may hold, whatever that scheduler knows of limits.
+        // It is submitted with the maximum that its project allows, whatever limits that scheduler knows.
         let keys = sizes(&server, &[("stretch", 3)]).await;
         assert_eq!(stored(&server, &elastic, 3).await.amount.cpu.0, 1000, "what it was let in with");
         let had = async |server: &Server, before: &[(u32, u64)], now: (u32, u64)| {
@@ -198,7 +198,7 @@ on_both! {
         let waits = run(&mut server, "default", "waits", "3").await;
         let (_, told) = why(&server, &waits, "waits").await;
         assert_eq!(told.rule, WaitRule::Leaving, "{told:?}");
-        // Nothing of them is written before they are gone.
+        // Nothing about them is stored before they are gone.
         assert_eq!(attempt(&server, &elastic).await.workers, 4);
         server.restart().await;
         let (_, told) = why(&server, &waits, "waits").await;

@@ -1,4 +1,4 @@
-//! A server in miniature: a real database, the engine, a cluster that only pretends.
+//! A miniature server: a real database, the engine, a fake cluster.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,28 +46,28 @@ macro_rules! on_both {
     };
 }
 
-/// How long a test waits for what must happen before it gives up.
+/// How long a test waits before it fails.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// More passes than an event takes to have its last effect: to be reported, answered, stored and applied.
+/// More cycles than an event needs for its last effect: to be reported, answered, stored and applied.
 const PASSES: u32 = 10;
 
-/// A server in miniature.
+/// A miniature server.
 pub struct Server {
     /// Its name among the servers of its database.
     owner: &'static str,
     url: String,
     pub store: Store,
     pub fake: Arc<FakeExecutor>,
-    /// A second cluster, `far`, where a test wants one.
+    /// A second cluster, `far`, if a test uses one.
     far: Option<Arc<FakeExecutor>>,
     clusters: Clusters,
     pub clock: Arc<TestClock>,
     pub folder: TempDir,
     facts: Facts,
-    /// How often it looks at the database by itself.
+    /// Interval at which it looks at the database.
     pub period: Duration,
-    /// How long its leases hold.
+    /// Duration of its leases.
     pub lease: Duration,
     engine: Option<Handle>,
     runs: u128,
@@ -75,14 +75,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// On a new SQLite database.
+    /// A server on a new SQLite database.
     pub async fn sqlite() -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let url = format!("sqlite:{}", folder.path().join("db.sqlite").display());
         Self::start(url, folder, None).await
     }
 
-    /// On a new PostgreSQL database.
+    /// A server on a new PostgreSQL database.
     pub async fn postgres() -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let database = postgres::Database::create();
@@ -137,7 +137,7 @@ impl Server {
         server
     }
 
-    /// Asks for runs of a plan until this server leads one: another may be first.
+    /// Requests runs of a plan until this server leads one: another may be first.
     pub async fn run_here(&mut self, plan: impl Fn(&mut Self) -> RunPlan) -> RunId {
         loop {
             let plan = plan(self);
@@ -160,7 +160,7 @@ impl Server {
         }
     }
 
-    /// Starts the engine, or ends it without a word and starts another: what a crash and a restart are.
+    /// Starts the engine, or aborts and starts another, like a crash and a restart.
     pub async fn restart(&mut self) {
         self.crash().await;
         let config = EngineConfig {
@@ -181,27 +181,26 @@ impl Server {
         self.engine = Some(engine.expect("the engine starts"));
     }
 
-    /// Changes its database, of PostgreSQL, behind its back.
+    /// Executes SQL on its PostgreSQL database, bypassing the server.
     pub fn execute(&self, sql: &str) {
         self.database.as_ref().expect("a database of PostgreSQL").execute(sql);
     }
 
-    /// The desk of the cluster.
     pub async fn desk(&self) -> Option<Arc<Desk>> {
         self.engine.as_ref().expect("the engine runs").desk("local").await
     }
 
-    /// Starts the engine again on a cluster of these nodes, each of the same size.
+    /// Restarts the engine on a cluster of these nodes, each of the same size.
     pub async fn with_nodes(&mut self, names: &[&str]) {
         let node = self.facts.nodes[0].clone();
         self.facts.nodes =
             names.iter().map(|name| NodeFacts { name: (*name).into(), ..node.clone() }).collect();
-        // What happens there is told by the engine's own clock.
+        // Events there carry the time of the engine's own clock.
         self.fake = FakeExecutor::new(self.facts.clone(), Arc::clone(&self.clock) as Arc<dyn Clock>);
         self.restart().await;
     }
 
-    /// Starts the engine again on a cluster of these nodes, each of the same size, of which others take so much.
+    /// Restarts the engine on a cluster of these nodes, each of the same size and with this foreign usage.
     pub async fn with_others(&mut self, nodes: &[(&str, &str)]) {
         let node = self.facts.nodes[0].clone();
         let others = |cpu: &str| Amount { cpu: cpu.parse().expect("an amount of CPU"), ..Amount::default() };
@@ -216,7 +215,7 @@ impl Server {
         self.restart().await;
     }
 
-    /// Starts the engine again on a cluster whose only node has these cards, by their products.
+    /// Restarts the engine on a cluster whose only node has these GPU models.
     pub async fn with_cards(&mut self, products: &[&str]) {
         let card = |(at, product): (usize, &&str)| GpuFacts {
             uuid: format!("card-{at}"),
@@ -229,13 +228,13 @@ impl Server {
         self.restart().await;
     }
 
-    /// A cluster that tells the time of the engine's own clock: what jobs hold on it is as long as the test says.
+    /// A cluster with the engine's own clock: the test controls how long jobs run on it.
     pub async fn with_its_clock(&mut self) {
         self.fake = FakeExecutor::new(self.facts.clone(), Arc::clone(&self.clock) as Arc<dyn Clock>);
         self.restart().await;
     }
 
-    /// Starts the engine again on a cluster whose own scheduler gives elastic jobs their workers.
+    /// Restarts the engine on a cluster whose own scheduler scales elastic jobs.
     pub async fn with_volcano(&mut self) {
         let volcano = Some(QueueFacts { queue: "default".into(), priority_class: None });
         let kubernetes = Some(KubernetesFacts { volcano, ..KubernetesFacts::default() });
@@ -244,7 +243,7 @@ impl Server {
         self.restart().await;
     }
 
-    /// Starts the engine again with a second cluster, `far`, of the same size.
+    /// Restarts the engine with a second cluster, `far`, of the same size.
     pub async fn join_far(&mut self) -> Arc<FakeExecutor> {
         let far = FakeExecutor::new(self.facts.clone(), Arc::new(SystemClock));
         self.far = Some(Arc::clone(&far));
@@ -252,20 +251,19 @@ impl Server {
         far
     }
 
-    /// An administrator gives the cluster up.
+    /// An administrator decommissions the cluster.
     pub fn give_up(&self) {
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
         self.clusters.put("local", Arc::new(GivenUp::new("local", "fake", self.clock.now(), clock)));
     }
 
-    /// Ends the engine at whatever it is doing.
+    /// Aborts the engine at any point.
     pub async fn crash(&mut self) {
         if let Some(engine) = self.engine.take() {
             engine.abort().await;
         }
     }
 
-    /// The plan of a run of a pipeline.
     pub fn plan(&mut self, pipeline: &PipelineBuilder) -> RunPlan {
         self.runs += 1;
         let context = RunContext {
@@ -287,23 +285,23 @@ impl Server {
         cubeloom_compiler::plan(&document, &inputs).expect("a good pipeline").plan
     }
 
-    /// Asks for a run.
+    /// Requests a run.
     pub async fn run(&mut self, pipeline: &PipelineBuilder) -> RunId {
         let plan = self.plan(pipeline);
         self.run_plan(&plan).await
     }
 
-    /// Asks for a run of a plan.
+    /// Requests a run of a plan.
     pub async fn run_plan(&self, plan: &RunPlan) -> RunId {
         self.run_with(plan, &TakenOver::default()).await
     }
 
-    /// Asks for a run of a plan that takes results over.
+    /// Requests a run of a plan that reuses results.
     pub async fn run_with(&self, plan: &RunPlan, taken: &TakenOver) -> RunId {
         self.run_created(plan, taken, self.clock.now()).await
     }
 
-    /// Asks for a run of a plan that a server created whose clock showed this.
+    /// Requests a run of a plan, created by a server whose clock showed this time.
     pub async fn run_created(&self, plan: &RunPlan, taken: &TakenOver, created_at: Timestamp) -> RunId {
         let record = RunRecord {
             id: plan.context.id.clone(),
@@ -342,19 +340,19 @@ impl Server {
         (run, state)
     }
 
-    /// Asks something of a run.
+    /// Sends a command for a run.
     pub async fn wish(&self, run: &RunId, wish: Wish) {
         self.store.add_wish(run, &wish, "tester", self.clock.now(), None).await.expect("the wish is stored");
     }
 
-    /// Gives the lease of a run that the engine holds to another server.
+    /// Gives the lease of one of the engine's runs to another server.
     pub async fn lose_lease(&self, run: &RunId) {
         let later = self.clock.now().plus(Duration::from_secs(3600));
         let stolen = self.store.acquire("another", later, Duration::from_secs(30), 1).await.unwrap();
         assert_eq!(stolen, std::slice::from_ref(run));
     }
 
-    /// Waits until these tasks, by name, have attempts that run.
+    /// Waits until these tasks, by name, have running attempts.
     pub async fn running(&self, tasks: &[&str]) -> Vec<AttemptKey> {
         self.until(|| async {
             let running = self.fake.running();
@@ -376,7 +374,6 @@ impl Server {
         states
     }
 
-    /// The instance of a task.
     pub async fn instance(&self, run: &RunId, task: &str, instance: u32) -> Option<InstanceRecord> {
         let plan = self.store.plan(run).await.unwrap().unwrap();
         let ix = plan.find(task).expect("a task of the plan");
@@ -394,20 +391,20 @@ impl Server {
         self.until(|| async { self.instance(run, task, 0).await.filter(|row| matches(&row.state)) }).await
     }
 
-    /// No attempt was executed twice, and nothing is reserved any more.
+    /// No attempt ran twice, and nothing is reserved any more.
     pub async fn assert_clean(&self) {
         assert!(self.fake.executions().values().all(|count| *count == 1), "{:?}", self.fake.executions());
         self.until(|| async { (self.fake.bound() == 0).then_some(()) }).await;
     }
 
-    /// Waits until the engine has looked and decided so often that it has done all that it would do by itself.
+    /// Waits for enough looks and cycles that the engine has done all that it would do on its own.
     pub async fn passes(&self) {
         let engine = self.engine.as_ref().expect("the engine runs");
         let look = async || {
             engine.wake();
-            // It is answered after that look, and after every report that came before.
+            // The answer comes after that look, and after every report before it.
             engine.tally().await.expect("the engine goes on");
-            // What is asked of the cluster beside the loop, and what is stored a moment later, has its turn.
+            // Let calls to the cluster outside the loop, and delayed writes, complete.
             tokio::time::sleep(Duration::from_millis(10)).await;
         };
         let looks = async {
@@ -418,7 +415,7 @@ impl Server {
         tokio::time::timeout(PATIENCE, looks).await.expect("the engine does not look");
     }
 
-    /// Asks again and again until there is an answer.
+    /// Polls until there is a result.
     pub async fn until<T, F: Future<Output = Option<T>>>(&self, ask: impl Fn() -> F) -> T {
         let answer = async {
             loop {

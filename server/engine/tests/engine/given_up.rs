@@ -1,4 +1,4 @@
-//! A cluster that an administrator has given up.
+//! A decommissioned cluster.
 
 use cubeloom_domain::outcome::{FailureKind, Outcome};
 use cubeloom_domain::record::Wish;
@@ -27,7 +27,7 @@ on_both! {
         let attempts = server.store.attempts(&goes_on).await.unwrap();
         let AttemptState::Ended { outcome: Outcome::Failed(lost), .. } = &attempts[0].state else { panic!("{attempts:?}") };
         assert_eq!((lost.kind, lost.message.as_str()), (FailureKind::Lost, "the cluster `local` was given up"));
-        // It is tried again, as what is lost is, and cannot start.
+        // It is retried, like everything lost, and cannot start.
         let row = server.instance(&goes_on, "goes-on", 0).await.unwrap();
         let InstanceState::Failed { failure } = row.state else { panic!("{row:?}") };
         assert_eq!(failure.kind, FailureKind::CouldNotStart);

@@ -1,4 +1,4 @@
-//! Jobs that run and have nearly used up their memory.
+//! Running jobs that are close to their memory limit.
 
 use std::time::Duration;
 
@@ -23,12 +23,12 @@ fn doc(mode: SizingMode) -> PipelineBuilder {
     pipeline("p").task("a", |task| task.resources("1", "2Gi")).with(|pipeline| pipeline.sizing = Some(mode))
 }
 
-/// A run of the document whose task runs.
+/// A run of the document, with its task running.
 async fn begin(server: &mut Server, doc: &PipelineBuilder) -> (RunId, AttemptKey) {
     server.fake.script("a", [Behaviour::Hold]);
     let run = server.run(doc).await;
     let key = server.running(&["a"]).await.remove(0);
-    // It is written as running a moment later, and only what runs is given more.
+    // It is stored as running a moment later, and only running jobs get more memory.
     server.until(|| async { (attempt(server, &run).await.state.as_str() == "running").then_some(()) }).await;
     (run, key)
 }
@@ -37,17 +37,17 @@ async fn attempt(server: &Server, run: &RunId) -> AttemptRecord {
     server.store.attempts(run).await.unwrap().remove(0)
 }
 
-/// Says that all of so many GiB is nearly used.
+/// Reports that almost all of this many GiB is in use.
 fn fill(server: &Server, key: &AttemptKey, gib: u64) {
     server.fake.fill(key, "worker", Bytes(gib * GIB));
 }
 
-/// Waits until each worker of a job has so many GiB.
+/// Waits until each worker of a job has this many GiB.
 async fn has(server: &Server, key: &AttemptKey, gib: u64) {
     server.until(|| async { (server.fake.memory(key) == Bytes(gib * GIB)).then_some(()) }).await;
 }
 
-/// Says it again, and looks whether all stays as it is.
+/// Repeats the report, and checks that nothing changes.
 async fn stays(server: &Server, key: &AttemptKey, gib: u64) {
     for _ in 0..3 {
         fill(server, key, gib);
@@ -56,7 +56,7 @@ async fn stays(server: &Server, key: &AttemptKey, gib: u64) {
     assert_eq!(server.fake.memory(key), Bytes(gib * GIB));
 }
 
-/// Waits until it is noted why the attempt's workers get no more, each reason once.
+/// Waits until the reasons why the attempt's workers get no more are recorded, each once.
 async fn noted(server: &Server, run: &RunId, why: &[NoMore]) {
     server
         .until(|| async {
@@ -66,7 +66,7 @@ async fn noted(server: &Server, run: &RunId, why: &[NoMore]) {
         .await;
 }
 
-/// Its memory runs out, and nothing comes after it: what is said of that.
+/// The job is OOM killed and not retried. Returns the message.
 async fn run_out(server: &Server, run: &RunId, key: &AttemptKey) -> String {
     let failure = Failure::new(FailureKind::OutOfMemory, "it ran out");
     server.fake.finish(key, Outcome::Failed(failure));
@@ -91,7 +91,7 @@ on_both! {
         assert_eq!(server.fake.memory(&key), Bytes(2 * GIB));
         fill(&server, &key, 2);
         has(&server, &key, 3).await;
-        // What is told of before is late.
+        // A report from before is late.
         fill(&server, &key, 2);
         server.passes().await;
         assert_eq!(server.fake.memory(&key), Bytes(3 * GIB));
@@ -110,7 +110,7 @@ on_both! {
 
         server.restart().await;
         server.running(&["a"]).await;
-        // The node has 8 GiB, of which 5 are free.
+        // Of the node's 8 GiB, 5 are free.
         let waits = pipeline("q").task("b", |task| task.resources("1", "5632Mi"));
         let waiting = server.run(&waits).await;
         server.until(|| async {
@@ -148,7 +148,7 @@ on_both! {
         let risks = [&changes[0], &changes[1]].map(|change| change.sized.risk.unwrap());
         assert!(risks[0] > 0.5 && risks[0] > risks[1], "what it has is nearly full: {risks:?}");
         stays(&server, &key, 2).await;
-        // The room is free for others: of 8 GiB all but two.
+        // The capacity is free for others: of 8 GiB all but two.
         let other = pipeline("q").task("b", |task| task.resources("1", "6Gi"));
         let other = server.run(&other).await;
         assert_eq!(server.ended(&other).await, RunState::Succeeded);
@@ -226,7 +226,7 @@ on_both! {
         noted(&server, &run, &[NoMore::Quota]).await;
         let said = "memory 2560Mi instead of 2Gi: 2Gi were nearly used up while it ran, and the quota allows no more";
         assert_eq!(attempt(&server, &run).await.sizing.unwrap().sentence().as_deref(), Some(said));
-        // Nor has the next attempt more to expect.
+        // The next attempt cannot get more either.
         assert_eq!(
             run_out(&server, &run, &key).await,
             "it ran out; its memory was not raised while it ran: the quota allows no more; \

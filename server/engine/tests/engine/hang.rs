@@ -1,4 +1,4 @@
-//! Jobs that hang.
+//! Hanging jobs.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn train(action: HangAction) -> PipelineBuilder {
     pipeline("p").task("train", |task| task.with(|task| task.hang = Some(rule)))
 }
 
-/// The last hang of a run. The attempt after it may be there already: a restart follows at once.
+/// The last hang of a run. The next attempt may exist already: a restart follows at once.
 async fn hang(server: &Server, run: &RunId) -> Option<Hang> {
     let attempts = server.store.attempts(run).await.unwrap();
     attempts.into_iter().rev().find_map(|attempt| attempt.hang).map(|hang| *hang)
@@ -77,12 +77,12 @@ on_both! {
         let run = server.run(&train(HangAction::Restart)).await;
         for n in 1..=2 {
             let key = running(&server, n).await;
-            // The second one has reported nothing yet.
+            // The second attempt has reported nothing yet.
             server.restart().await;
             let all = pace(server.clock.now());
             let told = if n == 1 { all } else { Pace { gaps: 1, longest: 1, ..all } };
             server.clock.advance(Duration::from_secs(61));
-            // Told until the new server has taken it up.
+            // Report until the new server has restored it.
             server.until(|| async {
                 server.fake.pace(&key, told.clone());
                 (server.fake.cancels() == n as usize).then_some(())
@@ -102,7 +102,7 @@ on_both! {
         let run = server.run_plan(&plan).await;
         let key = running(&server, 1).await;
         let began = server.clock.now();
-        // Two minutes of work, and waiting since.
+        // Two minutes of work, and idle since.
         let series = |waits: u64, works: u64| {
             let parts = [(0, 120, 90, 600), (120, 120 + waits, 0, 80), (120 + waits, 120 + waits + works, 90, 600)];
             let all = parts.into_iter().flat_map(|(from, to, use_percent, watts)| {
@@ -123,7 +123,7 @@ on_both! {
                 })
             });
             let samples: Vec<UsageSample> = all.collect();
-            // Another was given back while it worked.
+            // Another worker was reclaimed while it worked.
             let given_back = samples[..90].to_vec();
             let usage = |index, samples| WorkerUsage { worker: WorkerName { role: "worker".into(), index }, samples };
             vec![usage(0, samples), usage(1, given_back)]
@@ -140,7 +140,7 @@ on_both! {
         server.restart().await;
         running(&server, 1).await;
         server.fake.set_series(&key, series(100, 1000));
-        // It looks some time after it has taken the attempt up.
+        // It checks some time after it has restored the attempt.
         let over = server.until(|| async {
             server.clock.advance(Duration::from_secs(1));
             hang(&server, &run).await.filter(|hang| !hang.is_present())
@@ -156,7 +156,7 @@ on_both! {
         let run = server.run(&train(HangAction::Restart)).await;
         let key = running(&server, 1).await;
         server.fake.pace(&key, pace(server.clock.now()));
-        // It is suspended for an hour, and goes on.
+        // It is suspended for an hour, and continues.
         server.fake.pace(&key, Pace { behind: None, ..pace(server.clock.now()) });
         server.clock.advance(Duration::from_secs(3600));
         server.passes().await;
@@ -184,7 +184,7 @@ on_both! {
         server.restart().await;
         assert_eq!(hang(&server, &run).await, Some(marked));
         running(&server, 1).await;
-        // The next engine hears nothing of it before it has taken it up.
+        // The next engine gets no reports about it before it has restored it.
         let is_over = || async {
             server.fake.pace(&key, pace(server.clock.now()));
             hang(&server, &run).await.filter(|hang| !hang.is_present())

@@ -1,4 +1,4 @@
-//! What the engine's desks know of how long tasks take.
+//! What the engine's schedulers know of task durations.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ on_both! {
         server.running(&["fit"]).await;
         server.lose_lease(&first).await;
         server.clock.advance(Duration::from_secs(11));
-        // It is known before anything of its pipeline has ended.
+        // It is known before any attempt of its pipeline has ended.
         for _ in 0..3 {
             assert_eq!(server.run_to_end(&one).await.1, RunState::Succeeded);
         }

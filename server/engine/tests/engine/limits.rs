@@ -1,4 +1,4 @@
-//! Limits that tasks name: how many hold one at a time and are started with it in a minute, on all clusters together.
+//! Concurrency limits that tasks name: maximum at once, and starts per minute, across all clusters.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn set_limit(server: &Server, name: &str, at_once: Option<u32>, a_minute: 
     assert!(matches!(change, Change::Done(_)), "{change:?}");
 }
 
-/// A pipeline of tasks `prefix-0`, `prefix-1`, ... that name a limit and run until they are told to end.
+/// A pipeline of tasks `prefix-0`, `prefix-1`, ... that name a limit and run until they are asked to end.
 fn pulls(fakes: &[&FakeExecutor], prefix: &str, count: usize, limit: &str) -> PipelineBuilder {
     (0..count).fold(pipeline(prefix), |doc, at| {
         let name = format!("{prefix}-{at}");
@@ -31,7 +31,7 @@ fn pulls(fakes: &[&FakeExecutor], prefix: &str, count: usize, limit: &str) -> Pi
     })
 }
 
-/// Waits until so many jobs run, and makes sure that it stays at these.
+/// Waits until this many jobs run, and verifies that it stays that way.
 async fn settled(server: &Server, count: usize) -> Vec<AttemptKey> {
     server.until(|| async { (server.fake.running().len() == count).then_some(()) }).await;
     server.passes().await;
@@ -62,7 +62,7 @@ on_both! {
             let holders = named(&why);
             assert!(!holders.is_empty() && holders.iter().all(|key| running.contains(key)), "{holders:?}");
         }
-        // Those that are named are the reason: as soon as one ends, the next starts, and not one more.
+        // The named holders are the reason: as soon as one ends, the next starts, and no other.
         let (_, first) = why(&server, &run, &waits[0]).await;
         let ends = named(&first);
         assert_eq!(ends.len(), 1);
@@ -113,7 +113,7 @@ on_both! {
             if at < 3 {
                 let train = format!("train-{at}");
                 server.fake.script(&train, [Behaviour::Hold]);
-                // Three of the four cores there are: one fits at a time.
+                // Three of the four CPUs: one fits at a time.
                 doc = doc.task(&train, |task| {
                     let gang = task.template("gang").argument("workers", 3).resources("1", "16Mi");
                     gang.needs(&format!("{pull}-0"))
@@ -123,7 +123,8 @@ on_both! {
             plan.context.project = if at % 2 == 0 { "default" } else { "guest" }.into();
             runs.push(server.run_plan(&plan).await);
         }
-        // As one ends the next begins, whoever's it is, and never a fifth. Those that trainings need end last.
+        // When one ends the next begins, on any cluster, and never a fifth. Those that trainings depend on
+        // end last.
         for left in (0..7_usize).rev() {
             let pulling = settled(&server, (left + 1).min(4)).await;
             assert!(pulling.iter().all(|key| key.task.starts_with("pull")), "{pulling:?}");
@@ -140,7 +141,7 @@ on_both! {
             let last = pulling.iter().max_by_key(|key| key.task.clone()).unwrap();
             server.fake.finish(last, Outcome::Succeeded);
         }
-        // The gangs hold no limit: they wait for room, and go one after the other, each whole.
+        // The gangs hold no limit: they wait for capacity, and run one after the other, each complete.
         for left in (0..3_usize).rev() {
             let training = settled(&server, 1).await.remove(0);
             let at = runs.iter().position(|run| *run == training.run).unwrap();
@@ -189,7 +190,7 @@ on_both! {
     async fn so_many_start_in_a_minute_also_when_the_server_does(server: Server) {
         let mut server = server;
         set_limit(&server, "api", None, Some(3)).await;
-        // They end at once: what counts is that they were started.
+        // They end at once: the starts count.
         let doc = (0..5).fold(pipeline("calls"), |doc, at| {
             doc.task(&format!("call-{at}"), |task| task.with(|task| task.limits = vec!["api".into()]))
         });
@@ -263,7 +264,7 @@ on_both! {
         let doc = pulls(&[&server.fake], "pull", 4, "nobody-made-it");
         let run = server.run(&doc).await;
         settled(&server, 4).await;
-        // Once it is made, those that hold it count.
+        // Once the limit is created, jobs that already name it count.
         set_limit(&server, "nobody-made-it", Some(4), None).await;
         let more = pulls(&[&server.fake], "more", 1, "nobody-made-it");
         let more = server.run(&more).await;

@@ -1,4 +1,4 @@
-//! The engine on the real databases, over a cluster that only pretends.
+//! The engine on the real databases, with a fake cluster.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

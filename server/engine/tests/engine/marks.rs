@@ -1,4 +1,5 @@
-//! Outcomes that people set: of what failed, runs, waits or has not begun, in runs that go on and in those that have ended.
+//! Outcomes that users set: for instances that failed, run, are pending or have not begun, in active and in
+//! finished runs.
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::mark::{Mark, MarkedAs};
@@ -19,7 +20,7 @@ fn mark(task: &str, marked_as: MarkedAs) -> Wish {
     Wish::Mark { task: task.into(), instance: 0, mark }
 }
 
-/// Waits until a run has come to this.
+/// Waits until a run has this state.
 async fn until(server: &mut Server, run: &RunId, state: RunState) {
     server
         .until(|| async { (server.store.run(run).await.unwrap().unwrap().state == state).then_some(()) })

@@ -19,7 +19,7 @@ fn nodes(server: &Server) -> Vec<String> {
 on_both! {
     async fn a_gang_waits_for_nodes_on_which_others_leave_its_workers_room(server: Server) {
         let mut server = server;
-        // Each has four cores.
+        // Each has four CPUs.
         server.with_others(&[("a", "2"), ("b", "2"), ("c", "1"), ("d", "1")]).await;
         server.fake.script("one", [Behaviour::Hold]);
         server.run(&pipeline("first").task("one", |task| task.resources("3", "1Gi"))).await;
@@ -78,13 +78,13 @@ on_both! {
         let aside = server.store.nodes_aside().await.unwrap();
         assert!(matches!(&aside[0].why, AsideReason::Failures { failures } if failures.len() == 3), "{aside:?}");
 
-        // The next engine tells a cluster that knows nothing of it.
+        // The next engine cordons them on a cluster that does not know.
         server.with_nodes(&["a", "b", "c"]).await;
         server.until(|| async { (nodes(&server) == ["a", "c"]).then_some(()) }).await;
     }
 }
 
-/// Why an instance waits.
+/// Why an instance is pending.
 fn waits_for(state: &InstanceState) -> Option<&str> {
     let InstanceState::Waiting { reason: Some(reason), .. } = state else { return None };
     Some(reason.message())

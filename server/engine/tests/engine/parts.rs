@@ -1,4 +1,4 @@
-//! Runs of a part of a pipeline: they begin with the ends of tasks that an earlier run had, and with its files.
+//! Partial runs: they begin with the results of upstream tasks from an earlier run, and with its files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ fn folder(server: &Server, run: &RunId) -> PathBuf {
     server.folder.path().join("default/runs").join(run.as_str())
 }
 
-/// A run of all, which has left a file.
+/// A complete run that has left a file.
 async fn whole(server: &mut Server) -> RunId {
     let items = Behaviour::Outputs(outputs(json!({"items": [1, 2]})));
     server.fake.script("a", [items]);
@@ -40,7 +40,7 @@ async fn whole(server: &mut Server) -> RunId {
     run
 }
 
-/// Asks for everything from `b` on, with what `a` left.
+/// Requests everything from `b` on, with the results of `a`.
 async fn part(server: &mut Server, of: &RunId) -> RunId {
     let plan = server.plan(&chain());
     let mut part = cut(plan, &Choice::From("b".into())).unwrap();

@@ -1,4 +1,4 @@
-//! Workers that are tested before their program begins.
+//! Preflight tests of workers.
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::{Executor, Report};
@@ -11,7 +11,7 @@ use cubeloom_testkit::fake::Behaviour;
 use crate::fixture::Server;
 use crate::on_both;
 
-/// A gang of three whose workers are tested, and that is started anew once.
+/// A gang of three with preflight tests, restarted at most once.
 fn train() -> PipelineBuilder {
     let rule = PreflightRule { restarts: Some(1), wait: None };
     pipeline("p").task("train", |task| {

@@ -1,4 +1,4 @@
-//! Retries, timeouts, and attempts that nobody knows any more.
+//! Retries, timeouts, and attempts that no cluster knows any more.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ on_both! {
         let doc = pipeline("p").task("slow", |task| task.with(|task| task.timeout = Some(span("5m"))));
         let run = server.run(&doc).await;
         server.running(&["slow"]).await;
-        // The pretended cluster tells real time, which is long after that of the test's clock.
+        // The fake cluster reports real time, which is long after the test's clock.
         server.clock.advance(Duration::from_secs(100 * 365 * 86_400));
         assert_eq!(server.ended(&run).await, RunState::Failed);
         let row = server.instance(&run, "slow", 0).await.unwrap();

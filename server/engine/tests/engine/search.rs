@@ -1,4 +1,4 @@
-//! Searches: trials that are chosen, stopped and given up by what others give.
+//! Searches: trials are chosen, stopped and ended by the results of others.
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::{Metric, Report};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::fixture::Server;
 use crate::on_both;
 
-/// A task `tune` with a search, and one after it that is only run for the best value of `x` near 3.
+/// A task `tune` with a search, and a downstream task that only runs if the best value of `x` is near 3.
 fn tuned(search: Value) -> PipelineBuilder {
     let search: Search = serde_json::from_value(search).unwrap();
     pipeline("p")
@@ -35,7 +35,7 @@ fn distance(job: &Job) -> Report {
     let x: f64 = job.env["X"].parse().unwrap();
     let metric =
         |step: f64| Metric { name: "loss".into(), value: (x - 3.0).powi(2) + 2.0 - step, step: Some(step) };
-    // In no order: the last step counts.
+    // Unordered: the last step counts.
     Report { metrics: vec![metric(2.0), metric(0.0), metric(1.0)], ..Report::default() }
 }
 
@@ -96,14 +96,14 @@ on_both! {
     async fn some_trials_may_fail(server: Server) {
         let mut server = server;
         let (bad, good) = (Behaviour::Fail(FailureKind::OutOfMemory), Behaviour::Compute(distance));
-        // A trial that does not say how good it was has failed, too.
+        // A trial without a reported value has failed, too.
         server.fake.script("tune", [bad, Behaviour::Succeed, good.clone(), good]);
         let doc = tuned(json!({"method": "random", "over": {"x": {"minimum": 2.9, "maximum": 3.1}}, "minimize": "loss", "trials": 4, "parallelism": 1, "max_failures": 2}));
         let (run, state) = server.run_to_end(&doc).await;
         assert_eq!(state, RunState::Succeeded, "{:?}", server.states(&run).await);
         let InstanceState::Failed { failure } = server.instance(&run, "tune", 1).await.unwrap().state else { panic!() };
         assert!(failure.message.contains("did not report the metric or output `loss`"), "{failure:?}");
-        // Run again, what failed is let be: the search has succeeded.
+        // After a rerun, failures do not matter: the search has succeeded.
         server.wish(&run, Wish::Resume).await;
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
         assert_eq!(server.fake.executions().len(), 5);
@@ -122,7 +122,7 @@ on_both! {
         assert_eq!(server.fake.executions().len(), 3);
         let note = server.instance(&run, "tune", 29).await.unwrap().note;
         assert_eq!(note.as_deref(), Some("the search was ended, as 2 of its trials failed"));
-        // Resumed, the rest is tried, and what failed is tried again.
+        // After a resume, the rest is tried, and failed trials are retried.
         server.fake.script("tune", std::iter::repeat_n(Behaviour::Compute(distance), 40));
         server.wish(&run, Wish::Resume).await;
         server.until(|| async { (server.fake.executions().len() > 3).then_some(()) }).await;
@@ -141,7 +141,7 @@ on_both! {
         let keys = server.running(&["tune", "tune", "tune"]).await;
         server.fake.measure(&trial(&keys, 0), loss(2.0, 0.2));
         server.fake.measure(&trial(&keys, 1), loss(1.0, 0.9));
-        // Another server knows what those that run had from them: they are read again.
+        // After a restart the values of running trials come from them: they are read again.
         server.restart().await;
         server.fake.measure(&trial(&keys, 0), loss(2.0, 0.2));
         server.fake.measure(&trial(&keys, 1), loss(1.0, 0.9));

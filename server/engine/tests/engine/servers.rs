@@ -14,7 +14,7 @@ use crate::fixture::{PATIENCE, Server};
 use crate::on_both;
 use crate::sharing::why;
 
-/// Asks for a run of a pipeline of which one may be active, whose task goes on until it is told to end.
+/// Requests a run of a pipeline with at most one active run, whose task runs until it is asked to end.
 async fn one_at_a_time(server: &mut Server) -> RunId {
     server
         .run_here(|server| {
@@ -41,7 +41,7 @@ async fn the_limit_of_active_runs_holds_on_all_servers_together() {
     assert_eq!(one.fake.started(), keys);
     one.fake.finish(&keys[0], Outcome::Succeeded);
     assert_eq!(one.ended(&first).await, RunState::Succeeded);
-    // Whose end it was is no matter: the oldest is next.
+    // It does not matter which run ended: the oldest is next.
     for run in &queued {
         let keys = one.running(&["a"]).await;
         assert_eq!(keys[0].run, *run);
@@ -88,7 +88,7 @@ async fn of_runs_that_would_begin_at_once_on_two_servers_no_more_begin_than_may(
     one.assert_clean().await;
 }
 
-/// A pipeline of one task that takes the whole cluster and goes on until it is told to end.
+/// A pipeline of one task that takes the whole cluster and runs until it is asked to end.
 fn wide(server: &mut Server, task: &str) -> RunPlan {
     server.fake.script(task, vec![Behaviour::Hold; 4]);
     server.plan(&pipeline(task).task(task, |one| one.resources("4", "1Gi")))
@@ -99,7 +99,7 @@ async fn until_it_waits(server: &Server, run: &RunId, task: &str) {
     server.instance_until(run, task, waits).await;
 }
 
-/// Each of two servers has done what it would do by itself, also for what the other did.
+/// Each of two servers has done what it would do on its own, including its reaction to the other.
 async fn both_pass(one: &Server, other: &Server) {
     for server in [one, other, one, other] {
         server.passes().await;
@@ -124,7 +124,7 @@ async fn the_older_job_of_another_server_goes_first() {
     assert!(explained.head.is_some_and(|head| head.key.starts_with(older.as_str())));
     let (_, explained) = why(&one, &older, "older").await;
     assert_eq!((explained.rule, explained.ahead), (WaitRule::Capacity, 0));
-    // The server that leads the newer one is the first to know that there is room.
+    // The server that leads the newer one is the first to know of the free capacity.
     one.fake.finish(&keys[0], Outcome::Succeeded);
     assert_eq!(other.ended(&first).await, RunState::Succeeded);
     for (run, task) in [(older, "older"), (newer, "newer")] {
@@ -172,7 +172,7 @@ on_both! {
         let keys = server.running(&["first"]).await;
         let older = server.run_plan(&older).await;
         until_it_waits(&server, &older, "older").await;
-        // It looks as if it were well, and never starts what it leads.
+        // It appears healthy, and never starts what it leads.
         server.lose_lease(&older).await;
         server.clock.advance(Duration::from_secs(11));
         let newer = wide(&mut server, "newer");
@@ -203,7 +203,7 @@ async fn a_server_is_told_when_there_may_be_room_for_what_waits_there() {
     let older = one.run_here(|server| wide(server, "older")).await;
     until_it_waits(&one, &older, "older").await;
     one.clock.advance(Duration::from_secs(1));
-    // Every server looks when there is a new run, and sees what waits.
+    // Every server looks at the store when there is a new run, and sees the pending jobs.
     let newer = other.run_here(|server| wide(server, "newer")).await;
     let (_, explained) = why(&other, &newer, "newer").await;
     assert_eq!(explained.ahead, 1);
@@ -220,13 +220,13 @@ async fn runs_whose_look_was_cut_off_are_taken_up_by_the_next_one() {
     let mut server = Server::postgres().await;
     server.lease = Duration::from_millis(50);
     server.restart().await;
-    // What the server before may have sent at its last moment is looked for no more.
+    // Late statements of the previous server are no longer expected.
     tokio::time::sleep(server.lease * 3).await;
     server.execute("ALTER TABLE queues RENAME TO away");
     let run = server.run(&pipeline("p").task("a", |task| task)).await;
     server.until(|| async { server.store.led_by("test").await.unwrap().contains(&run).then_some(()) }).await;
     server.execute("ALTER TABLE away RENAME TO queues");
-    // Its lease never ends: the clock stands still.
+    // Its lease never expires: the clock stands still.
     assert_eq!(server.ended(&run).await, RunState::Succeeded);
     server.assert_clean().await;
 }

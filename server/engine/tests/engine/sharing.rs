@@ -1,4 +1,4 @@
-//! Queues: who has what, who gives back, and what a waiting task is told.
+//! Queues: allocations, preemption, and pending reasons.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub fn entry(action: &str) -> AuditEntry {
     }
 }
 
-/// Makes a project, unless there is one of that name.
+/// Creates a project, unless it exists.
 pub async fn make_project(server: &Server, name: &str) {
     let project = Project {
         name: name.into(),
@@ -53,7 +53,7 @@ pub async fn make_project(server: &Server, name: &str) {
     server.store.create_project(&project, &entry("project.create")).await.unwrap();
 }
 
-/// The cluster has four cores; what the project `default` is told to have of them.
+/// The cluster has four CPUs. Sets the quota of the project `default`.
 pub async fn set_quota(server: &Server, quota: Quota) {
     let pool = Pool { cluster: LOCAL.into(), node_group: None };
     let queue = Queue::Project("default".into());
@@ -68,7 +68,7 @@ pub fn cores(count: u64) -> Amounts {
     Amounts::from_iter([(Resource::Cpu, count * 1000)])
 }
 
-/// Runs one task of a project that asks for so many cores and goes on until it is told to end.
+/// Runs one task of a project that requests this many CPUs and runs until it is asked to end.
 pub async fn run(server: &mut Server, project: &str, task: &str, cpu: &str) -> RunId {
     server.fake.script(task, [Behaviour::Hold, Behaviour::Hold]);
     let mut plan = server.plan(&pipeline(task).task(task, |one| one.resources(cpu, "1Gi")));
@@ -77,7 +77,7 @@ pub async fn run(server: &mut Server, project: &str, task: &str, cpu: &str) -> R
     server.run_plan(&plan).await
 }
 
-/// The same of a task whose priority class preempts, with three cores.
+/// The same for a task whose priority class preempts, with three CPUs.
 async fn run_of_a_class(server: &mut Server, project: &str, task: &str) -> RunId {
     server.fake.script(task, [Behaviour::Hold]);
     let mut plan = server.plan(&pipeline(task).task(task, |one| one.resources("3", "1Gi")));
@@ -87,7 +87,7 @@ async fn run_of_a_class(server: &mut Server, project: &str, task: &str) -> RunId
     server.run_plan(&plan).await
 }
 
-/// What the first attempt of a run says of its end, which was preempted.
+/// What the first, preempted attempt of a run says of its end.
 async fn preempted(server: &Server, run: &RunId) -> String {
     let attempts = server.store.attempts(run).await.unwrap();
     let AttemptState::Ended { outcome: Outcome::Failed(failure), .. } = &attempts[0].state else {
@@ -133,7 +133,7 @@ on_both! {
         let waits = run(&mut server, "guest", "next", "2").await;
         let (_, first) = why(&server, &waits, "next").await;
         assert_eq!((named(&first).len(), first.ahead), (1, 0));
-        // The project that holds nothing is ahead of the one that holds all: one end is not enough any more.
+        // The idle project is ahead of the one that uses everything: one end is no longer enough.
         let later = run(&mut server, "default", "later", "2").await;
         why(&server, &later, "later").await;
         server.clock.advance(Duration::from_secs(11));
@@ -154,7 +154,7 @@ on_both! {
         let (message, why) = why(&server, &waits, "second").await;
         assert_eq!(message, "asks for 1 CPU, and `default` holds 1500m of the 2 that it may");
         assert_eq!((why.rule, named(&why)), (WaitRule::Limit, keys));
-        // Nobody else waits for that; and with another limit it starts.
+        // No other job is waiting for that; with another limit it starts.
         run(&mut server, "guest", "beside", "1").await;
         server.running(&["beside", "first"]).await;
         set_quota(&server, Quota { limit: cores(3), ..Quota::default() }).await;
@@ -187,7 +187,7 @@ on_both! {
         let row = server.instance(&borrower, "new", 0).await.unwrap();
         assert!(matches!(row.state, InstanceState::Waiting { .. }), "{row:?}");
         assert_eq!((row.attempt, row.tries), (1, 0));
-        // It borrows again when its time is over and there is room.
+        // It borrows again when its cool-down is over and there is capacity.
         let keys = server.fake.running();
         server.fake.finish(keys.iter().find(|key| key.task == "owner").unwrap(), Outcome::Succeeded);
         let cools = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(WaitReason::Quota { .. }), .. });
@@ -241,12 +241,13 @@ on_both! {
         assert_eq!(message, "there is room as soon as jobs that were told to stop have ended");
         let told = server.fake.cancels();
         server.restart().await;
-        // Until it has its runs: what a server that dies takes at its last moment is taken until its lease ends.
+        // Until it leads its runs: what a dying server acquires in its last moment stays leased until the
+        // lease expires.
         server.until(|| async { (server.fake.cancels() > told).then_some(()) }).await;
         let attempts = server.store.attempts(&borrower).await.unwrap();
         assert!(matches!(attempts[0].state, AttemptState::Stopping { .. }), "{attempts:?}");
         server.fake.ignore_cancels(false);
-        // The next server goes on stopping it.
+        // The next server continues to stop it.
         server.restart().await;
         server.running(&["owner"]).await;
         let row = server.instance(&borrower, "borrows", 0).await.unwrap();
@@ -267,7 +268,7 @@ on_both! {
         let owner = run(&mut server, "default", "owner", "2").await;
         assert_eq!(why(&server, &owner, "owner").await.1.rule, WaitRule::Leaving);
         server.restart().await;
-        // In the middle of giving back: who goes goes on going, and nobody else has to.
+        // In the middle of a preemption: leaving jobs keep leaving, and no others are preempted.
         assert_eq!(why(&server, &owner, "owner").await.1.rule, WaitRule::Leaving);
         server.fake.ignore_cancels(false);
         server.restart().await;
@@ -343,7 +344,7 @@ on_both! {
         let waits = run(&mut server, "default", "mine", "2").await;
         let (_, why) = why(&server, &waits, "mine").await;
         assert_eq!((why.rule, named(&why)), (WaitRule::Capacity, keys.clone()));
-        // Also when this server has noticed that the run is not its own any more.
+        // Also after this server has noticed that it no longer leads the run.
         server.passes().await;
         assert_eq!(server.fake.running(), keys);
     }

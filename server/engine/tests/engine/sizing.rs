@@ -1,4 +1,4 @@
-//! What attempts get: by what earlier ones used, in `auto` alone, and more after memory ran out.
+//! What attempts get: by earlier usage, in `auto` only, and more after an OOM kill.
 
 use std::time::Duration;
 
@@ -40,14 +40,14 @@ fn memory(attempt: &AttemptRecord) -> u64 {
     sized.gets.memory.0
 }
 
-/// What is said of a run's only task, which has failed.
+/// The message of a run's only task, which has failed.
 async fn said(server: &Server, run: &RunId) -> String {
     let state = server.instance(run, "a", 0).await.unwrap().state;
     let InstanceState::Failed { failure } = state else { panic!("{state:?}") };
     failure.message
 }
 
-/// Runs a document whose program needs so much, and says what each attempt got, in MiB.
+/// Runs a document whose program needs this much, and returns what each attempt got, in MiB.
 async fn got(server: &mut Server, doc: &PipelineBuilder, mib: u64) -> Vec<u64> {
     server.fake.script("a", vec![need(mib); 4]);
     let (run, state) = server.run_to_end(doc).await;
@@ -80,10 +80,10 @@ on_both! {
         know(&mut server, &doc).await;
         let less = got(&mut server, &doc, 100).await;
         assert!(less.len() == 1 && (100..300).contains(&less[0]), "{less:?}");
-        // It needs more than it gets: what was asked for comes next, and costs no retry.
+        // It needs more than it gets: the requested amount is next, and costs no retry.
         let [small, asked] = got(&mut server, &doc, 1500).await[..] else { panic!() };
         assert!(small < 300 && asked == 2048, "{small} {asked}");
-        // It needs more than was asked for: half as much again each time, of which the task need not know.
+        // It needs more than it requested: half as much again each time, without using the task's retries.
         let grown = got(&mut server, &doc, 4000).await;
         let last = grown[grown.len() - 1];
         assert!(last >= 4000 && grown.windows(2).all(|two| two[1] * 2 >= two[0] * 3), "{grown:?}");
@@ -91,7 +91,7 @@ on_both! {
         let next = got(&mut server, &doc, 4000).await;
         assert!(next.len() == 1 && next[0] >= 4000 && next[0] <= 8192, "{next:?}");
         server.assert_clean().await;
-        // All of it is noted, with the attempt that got it first.
+        // All of it is recorded, with the attempt that got it first.
         let changes = server.store.size_changes("default", "p", "a", 100).await.unwrap();
         assert!(changes.len() >= 4, "{changes:?}");
         assert!(changes.iter().any(|change| matches!(change.sized.memory, Reason::Peaks { attempts } if attempts >= 6)));
@@ -102,7 +102,7 @@ on_both! {
 
     async fn what_an_attempt_gets_is_decided_when_it_starts(server: Server) {
         let mut server = server;
-        // Four of them fit at once: of the others it is decided after some have ended.
+        // Four of them fit at once: the others are decided after some have ended.
         let items = json!((0..16).collect::<Vec<_>>());
         let doc = pipeline("p").task("a", |task| task.resources("1", "2Gi").for_each(items));
         let doc = doc.with(|pipeline| pipeline.sizing = Some(SizingMode::Auto));
@@ -167,13 +167,13 @@ on_both! {
         assert_eq!([why, also], [Reason::Peaks { attempts: 7 }; 2]);
         let said = last[0].sizing.as_ref().unwrap().sentence().unwrap();
         assert!(said.starts_with("master: memory ") && said.contains("; worker: memory "), "{said}");
-        // The first change is of both, and of one attempt.
+        // The first change covers both roles, and one attempt.
         let changes = server.store.size_changes("default", "p", "a", 100).await.unwrap();
         let first = changes.iter().map(|change| &change.attempt).min().unwrap();
         let of_first = changes.iter().filter(|change| change.attempt == *first);
         assert_eq!(of_first.map(|change| change.sized.role.as_str()).collect::<Vec<_>>(), ["master", "worker"], "{changes:?}");
 
-        // Memory of one runs out: it gets more, and the other what it had.
+        // One role is OOM killed: it gets more, and the other keeps what it had.
         server.fake.script("a", vec![need(100, 3000); 2]);
         let (run, state) = server.run_to_end(&pair).await;
         assert_eq!(state, RunState::Succeeded);
@@ -199,7 +199,8 @@ on_both! {
         });
         server.fake.script("a", [vec![need(20_000); 4], vec![need(100); OTHERS + 1]].concat());
         let run = server.run(&many).await;
-        // Its four attempts have grown as often as they may: the next is the task's retry, and the others come before.
+        // Its four attempts have grown as often as allowed: the next is the task's retry, and the others come
+        // first.
         server.until(|| async { (server.fake.executions().len() == OTHERS + 4).then_some(()) }).await;
         server.until(|| async { server.fake.running().is_empty().then_some(()) }).await;
         server.clock.advance(Duration::from_secs(3601));
@@ -220,7 +221,7 @@ on_both! {
         let (run, state) = server.run_to_end(&doc(SizingMode::Advise)).await;
         assert_eq!(state, RunState::Failed, "memory that ran out is a failure as any other");
         assert_eq!(attempts(&server, &run).await.len(), 1);
-        // What was used while it was only advised is known when it is done.
+        // Usage measured in recommend-only mode counts once sizing is automatic.
         let less = got(&mut server, &doc(SizingMode::Auto), 100).await;
         assert_eq!(less, [3072], "the last attempt ran out of what was asked for");
     }
@@ -254,7 +255,7 @@ on_both! {
         let attempts = attempts(&server, &run).await;
         let no_more: Vec<_> = attempts.iter().map(|attempt| attempt.sizing.as_ref().unwrap().no_more()).collect();
         assert_eq!(no_more, [vec![], vec!["8Gi did not suffice, and no node is known to have more".to_owned()]]);
-        // The first is followed by the task's retry, the last by nothing.
+        // The task's retry follows the first, and nothing the last.
         let AttemptState::Ended { outcome: Outcome::Failed(first), .. } = &attempts[0].state else { panic!() };
         assert_eq!(first.message, "as the test wants it");
         assert!(said(&server, &run).await.ends_with("with more memory: no node is known to have more"));
@@ -296,7 +297,8 @@ on_both! {
         let before = attempts(&server, &run).await.remove(0);
         assert!(memory(&before) < 300 * MIB);
         server.restart().await;
-        // The node has 8 GiB: 7 are free beside what the attempt got, and were not beside what was asked for.
+        // Of the node's 8 GiB, 7 are free besides what the attempt got. Besides its request, they would not
+        // be.
         let other = pipeline("q").task("b", |task| task.resources("1", "7Gi"));
         assert_eq!(server.run_to_end(&other).await.1, RunState::Succeeded);
         server.fake.finish(&key, Outcome::Succeeded);

@@ -1,4 +1,4 @@
-//! What people ask of a run: cancel, resume, run again from a task.
+//! Commands for a run: cancel, resume, rerun from a task.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

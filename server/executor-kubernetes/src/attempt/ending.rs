@@ -1,4 +1,4 @@
-//! How an attempt ends: its first cause is found, what still runs is stopped, and what is known of it is put together.
+//! The end of an attempt: finds the first cause, stops what still runs and assembles the result.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,29 +19,31 @@ use crate::pods::PodView;
 use crate::roots::Cause;
 use crate::{cards, claim, deleted, lost, outputs, stop};
 
-/// How long the cluster may take to tell of the pod that failed, after it told of the job's failure.
+/// How long the cluster may take to report the failed pod after it reported the job's failure.
 const SETTLE: Duration = Duration::from_secs(3);
-/// How many of a failed worker's last lines are kept.
+/// How many of a failed worker's last log lines to keep.
 const LAST_LINES: usize = 20;
 
 impl Attempt {
-    /// Its failure, of which only its pods say anything.
+    /// The failure of an attempt, when only its pods show the cause.
     pub(super) fn failure(&self, seen: &Seen) -> Failure {
         let cause = Cause::default();
         self.failure_of(seen, judge::blame(seen, &cause), &cause)
     }
 
-    /// Its failure. Pods of an elastic job are deleted by this server, too, when it gives workers back.
+    /// The attempt's failure. For an elastic job a deleted pod is no cause: this server also deletes pods to
+    /// release workers.
     fn failure_of(&self, seen: &Seen, blame: Option<Blame>, cause: &Cause) -> Failure {
         let is_fixed = self.known.job.elastic.is_none();
         let deleted = is_fixed.then(|| deleted::by_another(seen, cause)).flatten();
         deleted.unwrap_or_else(|| judge::failure(&self.names, seen, blame, cause))
     }
 
-    /// The job's object says how it ended: the first cause is found, what still runs is stopped.
+    /// Concludes an attempt whose object reports the end: finds the first cause and stops what still runs.
     pub(super) async fn conclude(&mut self, going: &mut Going, verdict: Result<(), Cause>) -> Ended {
         let job = Arc::clone(&self.known.job);
-        // Outputs are lost where the server does not see them; a program may have failed as its code was not there.
+        // Outputs are lost if the server cannot see them. A program may have failed because its code was
+        // missing.
         let matters = if verdict.is_ok() { !job.outputs.is_empty() } else { job.code.is_some() };
         let has_begun =
             || self.cluster.look(&going.name).pods.values().any(|pod| judge::has_begun(&pod.view));
@@ -66,14 +68,14 @@ impl Attempt {
         self.end(going, outcome, DEFAULT_GRACE, false).await
     }
 
-    /// Stops it because it cannot go on.
+    /// Stops an attempt that cannot continue.
     pub(super) async fn give_up(&mut self, going: &mut Going, failure: Failure) -> Ended {
         stop::remove(&self.cluster, &self.names, DEFAULT_GRACE).await;
         self.end(going, Outcome::Failed(failure), DEFAULT_GRACE, true).await
     }
 
-    /// Waits a moment for the pod that failed: it is told of by another watch than its job. Longer for one that was deleted:
-    /// how it ends is no cause, unless its node does not say so.
+    /// Waits briefly for the failed pod, which arrives on another watch than its job. Waits longer while a
+    /// pod is being deleted: its exit is no cause, unless its node stays silent.
     async fn blame(&self, going: &mut Going, cause: &Cause) -> (Option<Blame>, Seen) {
         let until = Instant::now() + SETTLE;
         loop {
@@ -88,15 +90,16 @@ impl Attempt {
         }
     }
 
-    /// Stops it because somebody wants that.
+    /// Stops the attempt on request.
     pub(super) async fn stop(&mut self, going: &mut Going, stop: Stop) -> Ended {
         stop::write(&self.cluster, &self.names, stop).await;
         stop::remove(&self.cluster, &self.names, stop.grace).await;
         self.end(going, stop::outcome(stop.cause), stop.grace, true).await
     }
 
-    /// Stops what still runs, waits until nothing does, and puts together how it ended. What was `removed` must be gone
-    /// first: while it is there, it may still make pods that nobody has seen; unless it is only held.
+    /// Stops what still runs, waits until nothing does, and assembles the result. Objects that were `removed`
+    /// must be gone first, since they may still create unseen pods. The exception is an object that only a
+    /// finalizer keeps.
     async fn end(&mut self, going: &mut Going, outcome: Outcome, grace: Duration, removed: bool) -> Ended {
         let mut told: HashSet<String> = HashSet::new();
         loop {
@@ -125,16 +128,16 @@ impl Attempt {
         let of_pods = self.cluster.look(&going.name);
         let (from, to) = judge::times(&of_pods);
         let ran = from.map(|from| (from, to.unwrap_or_else(|| self.cluster.clock.now())));
-        // Beside: none is to hold up the end more than the others.
+        // Concurrently, so that the three waits do not add up.
         let namespace = going.name.0.clone();
         let (cards, pods) = (self.cards_worked(ran, &of_pods), self.take_over_use(ran, &namespace, &of_pods));
         let (card_us, (), ()) = tokio::join!(cards, pods, self.read_logs(going));
-        // What it said last is told before its end is.
+        // Report its last progress before its end.
         self.tell_progress(going);
         let (cluster, known) = (Arc::clone(&self.cluster), self.known.clone());
         let told = self.cluster.look(&going.name).notices();
         let report = self.cluster.on_disk(move || {
-            // What only helps to understand does not hold up the end.
+            // Diagnostic data must not delay the end: ignore errors.
             let _ = cluster.folders.keep_told(&known.job.key, &told);
             outputs::whole(&cluster, &known)
         });
@@ -173,7 +176,7 @@ impl Attempt {
     }
 }
 
-/// How it ends where another user deleted its object.
+/// The failure of an attempt whose object another user deleted.
 pub(super) fn removed() -> Failure {
     Failure::new(FailureKind::Lost, "another user deleted it from the cluster")
 }

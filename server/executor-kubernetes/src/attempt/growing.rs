@@ -1,11 +1,11 @@
-//! Workers that have nearly used up their memory, as far as the cluster's metrics tell: that is told, and those that get more
-//! get it in place, where the API server knows how to resize pods (Kubernetes 1.33 and later).
+//! Memory growth of running workers. Reports workers whose memory is nearly full by the cluster's metrics.
+//! Resizes pods in place where the API server supports it (Kubernetes 1.33 and later).
 //!
-//! What they get is stored with the attempt before it is given, so a job that is taken up has it in its submission. Requests and
-//! limits stay equal: the class of a pod's quality of service cannot change. What was asked for is not yet given: the pod's status
-//! says what its container has. Where the kubelet refuses it, or has no room for it within a minute, for one worker of a role, that
-//! is told, and it is asked for no more: the role keeps what it had. Workers that have got it by then keep it, as less is not taken
-//! away safely.
+//! The engine stores the new size with the attempt before it applies it, so the submission of an adopted job
+//! contains it. Requests and limits stay equal, since a pod's QoS class cannot change. A request is not yet
+//! applied: the pod's status says what its container has. If the kubelet refuses it for one worker of a role,
+//! or has no capacity within a minute, the server reports that. It requests no more for that role, which
+//! keeps its size. Workers that were resized by then keep the new size, since lowering memory is not safe.
 //!
 //! <https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/>
 
@@ -26,32 +26,32 @@ use crate::board::Seen;
 use crate::error::Refused;
 use crate::pods::{PodState, PodView};
 
-/// How long nothing is told again of a role that is as full as it was: there is nothing new before the metrics are.
+/// How long to wait before reporting a role with unchanged usage again: newer metrics take that long.
 const AGAIN: Duration = Duration::from_secs(15);
-/// How long a node may take to give what it has not refused.
+/// How long a node may take to apply a resize that it has not refused.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is done about the memory of an attempt's workers.
+/// Memory growth of an attempt's workers.
 #[derive(Default)]
 pub(super) struct Growing {
-    /// What the workers of each role are to have; empty as long as that is what they began with.
+    /// Wanted memory of each role's workers; empty while they have their initial size.
     memory: BTreeMap<String, Bytes>,
-    /// Pods for which it was asked, by uid: for how much, and since when.
+    /// Resize requests sent, by pod uid: the amount, and since when.
     asked: HashMap<String, (Bytes, Instant)>,
-    /// Pods for which the API server does not take the request for now, by uid, since when.
+    /// Pods whose resize request the API server refuses for now, by uid, since when.
     put_off: HashMap<String, Instant>,
-    /// Pods whose objects are to say again what they have.
+    /// Pods whose spec is to be set back to what they have.
     back: Vec<PodView>,
-    /// Roles that the API server does not let have more, and why.
+    /// Roles whose resize the API server denied, with the reason.
     denied: BTreeMap<String, String>,
-    /// What workers had when any was last seen at work, by uid.
+    /// Memory per worker by uid, when any was last seen running.
     had: HashMap<String, (WorkerName, Bytes)>,
-    /// By role: of which limit it was told last, and when.
+    /// Last report by role: the limit, and when.
     told: HashMap<String, (Bytes, Instant)>,
 }
 
 impl Growing {
-    /// The workers are to have the memory that they have in this job.
+    /// Raises the wanted memory to the amounts in this job.
     pub(super) fn want(&mut self, job: &Job) {
         for role in &job.roles {
             let memory = self.memory.entry(role.name.clone()).or_default();
@@ -59,7 +59,7 @@ impl Growing {
         }
     }
 
-    /// Pods that run and whose objects say less than they are to have, where that was not asked for.
+    /// Running pods whose spec has less than the wanted memory, and for which no request was sent.
     fn due(&self, seen: &Seen) -> Vec<(PodView, Bytes)> {
         let wanted = |pod: &PodView| {
             let memory = *self.memory.get(&pod.worker.role)?;
@@ -70,7 +70,7 @@ impl Growing {
         seen.live_pods().filter_map(wanted).collect()
     }
 
-    /// Notes what those at work have.
+    /// Records the memory of running workers.
     fn note(&mut self, seen: &Seen) {
         let at_work = || seen.live_pods().filter(|pod| is_at_work(pod) && pod.memory > Bytes(0));
         if at_work().next().is_some() {
@@ -78,7 +78,8 @@ impl Growing {
         }
     }
 
-    /// The roles of which a worker does not get what all were to get, and the pods that are to be asked for nothing more.
+    /// Roles with a worker that does not get the wanted memory, and the pods whose spec is above what they
+    /// have.
     fn refused(&mut self, seen: &Seen, now: Instant) -> Vec<(NotGiven, Vec<PodView>)> {
         let mut why: BTreeMap<String, String> = std::mem::take(&mut self.denied);
         for pod in seen.live_pods().filter(|pod| is_at_work(pod) && pod.memory > Bytes(0)) {
@@ -86,7 +87,7 @@ impl Growing {
             else {
                 continue;
             };
-            // Asked for by an earlier server, else it is still due.
+            // An earlier server has sent this request; otherwise the pod is still due.
             let is_asked = || pod.limit >= *memory;
             let asked = self.asked.get(&pod.uid).filter(|(asked, _)| asked == memory).map(|(_, at)| *at);
             let Some(since) = asked.or_else(|| is_asked().then_some(now)) else { continue };
@@ -101,7 +102,7 @@ impl Growing {
         why.into_iter().filter_map(|(role, why)| self.give_up(seen, role, why)).collect()
     }
 
-    /// The API server has not taken the request: it is tried again, for as long as a node might take.
+    /// Notes that the API server has not accepted the request. It is retried for as long as a node may take.
     fn put_off(&mut self, pod: &PodView, why: &str, now: Instant) {
         let since = *self.put_off.entry(pod.uid.clone()).or_insert(now);
         if now.duration_since(since) >= PATIENCE {
@@ -109,8 +110,8 @@ impl Growing {
         }
     }
 
-    /// Pods whose objects are to say again what they have, as they are now: of those that are still there, and whose role was
-    /// not decided anew to get more.
+    /// Pods whose spec is to be set back to their current memory: those that still exist, and whose role has
+    /// no new wanted size.
     fn over_what_they_have(&mut self, seen: &Seen) -> Vec<PodView> {
         let back = std::mem::take(&mut self.back);
         let waits = |pod: &&PodView| back.iter().any(|one| one.uid == pod.uid);
@@ -130,12 +131,12 @@ impl Growing {
         Some((NotGiven { role, memory, why }, of_role.into_iter().filter(over).collect()))
     }
 
-    /// What a worker had when any was last seen at work.
+    /// Memory of a worker when any was last seen running.
     pub(super) fn had(&self, uid: &str) -> Option<Bytes> {
         self.had.get(uid).map(|(_, memory)| *memory)
     }
 
-    /// The roles of a job that has ended of which a worker had not got what all were to get.
+    /// Roles of an ended job with a worker that had not received the wanted memory.
     fn never_given(&mut self) -> Vec<NotGiven> {
         let memory = std::mem::take(&mut self.memory);
         let lacks = |(role, memory): (String, Bytes)| {
@@ -145,7 +146,7 @@ impl Growing {
         memory.into_iter().filter_map(lacks).collect()
     }
 
-    /// Of each role the fullest worker, where that has nearly used up its memory; those of which it was told just now are left out.
+    /// The fullest worker of each role whose memory is nearly full, except roles that were reported just now.
     fn full(
         &mut self,
         seen: &Seen,
@@ -181,7 +182,7 @@ fn is_at_work(pod: &PodView) -> bool {
     pod.deleted.is_none() && matches!(pod.state, PodState::Running { .. })
 }
 
-/// The container's memory, and nothing else of the pod. Requests and limits are equal from the beginning.
+/// Patches the memory of the main container only. Requests and limits are equal from the start.
 fn patch(pod: &PodView, memory: Bytes) -> Value {
     let amounts = json!({"memory": memory.0.to_string()});
     let container = json!({"name": pod.main(), "resources": {"requests": amounts, "limits": amounts}});
@@ -189,7 +190,7 @@ fn patch(pod: &PodView, memory: Bytes) -> Value {
 }
 
 impl Attempt {
-    /// Tells of roles whose workers have nearly used up their memory.
+    /// Reports roles whose workers' memory is nearly full.
     pub(super) fn tell_full(&self, going: &mut Going) {
         if !self.known.job.grows || going.stop.is_some() {
             return;
@@ -204,8 +205,8 @@ impl Attempt {
         }
     }
 
-    /// Gives its workers the memory that they are to have. What the cluster refuses for now is tried again; what a node does not
-    /// give is told.
+    /// Resizes workers to the wanted memory. Retries what the cluster refuses for now, and reports what a
+    /// node does not apply.
     pub(super) async fn give_memory(&self, going: &mut Going) {
         let growing = &going.growing;
         if !self.known.job.grows && growing.memory.is_empty() && growing.back.is_empty() {
@@ -232,7 +233,8 @@ impl Attempt {
             self.cluster.report(&self.known.job.key, Event::NotGiven(not));
             going.growing.back.extend(pods);
         }
-        // So that it is not given when nobody counts it any more. Kubernetes 1.33 does not let an object say less again.
+        // Otherwise a node might apply it later, uncounted. Kubernetes 1.33 does not allow lowering a memory
+        // limit.
         for pod in going.growing.over_what_they_have(&seen) {
             match self.resize_pod(&going.name.0, &pod, pod.memory).await {
                 Err(refused) if is_for_now(&refused) => going.growing.back.push(pod),
@@ -248,7 +250,7 @@ impl Attempt {
         self.cluster.ask("giving a worker more memory", asked).await
     }
 
-    /// Tells of what its workers were to get and had not when they ended.
+    /// Reports memory that workers had not received when they ended.
     pub(super) fn tell_never_given(&self, going: &mut Going) {
         for not in going.growing.never_given() {
             self.cluster.report(&self.known.job.key, Event::NotGiven(not));
@@ -267,7 +269,7 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    /// Three workers of one GiB, of which the last has not begun.
+    /// Three workers of 1 GiB; the last has not started.
     fn three() -> Seen {
         let mut all = seen(3);
         for (index, pod) in all.pods.values_mut().enumerate() {
@@ -331,7 +333,7 @@ mod tests {
         change(std::sync::Arc::make_mut(&mut seen.pods.values_mut().nth(index).unwrap().view));
     }
 
-    /// Two workers at work of which more was asked for now, as the API server has it.
+    /// Two running workers with a resize requested now, as the API server shows them.
     fn asked_for_two(now: Instant) -> (Growing, Seen) {
         let (mut growing, mut seen) = (Growing::default(), three());
         growing.want(&job(2 * GIB));
@@ -365,7 +367,7 @@ mod tests {
         let back: Vec<_> = growing.over_what_they_have(&seen).iter().map(|pod| pod.worker.index).collect();
         assert_eq!((back, growing.back.len()), (vec![1], 0));
         assert!(growing.never_given().is_empty(), "it was told");
-        // Asked for by the engine another time, it is asked for again.
+        // A new command of the engine causes a new request.
         growing.want(&job(3 * GIB));
         assert_eq!(growing.due(&seen).len(), 2);
     }
@@ -385,13 +387,13 @@ mod tests {
         (0..2).for_each(|index| change(&mut seen, index, |pod| pod.memory = Bytes(2 * GIB)));
         growing.note(&seen);
         assert!(growing.refused(&seen, now + PATIENCE).is_empty() && growing.never_given().is_empty());
-        // Of what an earlier server has asked for, the time counts from when it is seen.
+        // For requests of an earlier server, the time counts from when this server sees them.
         let (_, seen) = asked_for_two(now);
         let mut later = Growing::default();
         later.want(&job(2 * GIB));
         assert!(later.refused(&seen, now).is_empty() && later.due(&seen).is_empty());
         assert_eq!(later.refused(&seen, now + PATIENCE).len(), 1);
-        // What the API server does not let is told in its words.
+        // A denial by the API server is reported verbatim.
         let mut late = Growing::default();
         late.want(&job(2 * GIB));
         let (pod, _) = late.due(&three()).remove(0);

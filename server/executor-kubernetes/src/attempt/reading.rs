@@ -1,4 +1,4 @@
-//! What an attempt's workers write: their logs, and how far they say that they are.
+//! What an attempt's workers write: logs and progress.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,11 +15,11 @@ use crate::folders::DONE;
 use crate::follow::Following;
 use crate::{judge, outputs};
 
-/// How long, after the last pod has ended, its log may be without anything more.
+/// How long to wait for more of a log after the last pod has ended.
 const READ: Duration = Duration::from_secs(30);
 
 impl Attempt {
-    /// Follows the logs of pods that have begun.
+    /// Follows the logs of pods that have started.
     pub(super) fn follow_logs(&self, going: &mut Going, seen: &Seen) {
         for pod in seen.pods.values().filter(|pod| judge::has_begun(&pod.view)) {
             if !going.followed.insert(pod.view.uid.clone()) {
@@ -38,7 +38,7 @@ impl Attempt {
         }
     }
 
-    /// Says that nothing more comes of the logs.
+    /// Marks the logs as complete.
     pub(super) fn mark_logs(&self) {
         let key = &self.known.job.key;
         for worker in outputs::workers(&self.known.job) {
@@ -52,7 +52,7 @@ impl Attempt {
     pub(super) fn tell_progress(&self, going: &mut Going) {
         let Some(began) = going.started else { return };
         let job = &self.known.job;
-        // What cannot be seen now is looked at again.
+        // Unreadable now: retry on the next tick.
         let Ok(file) = self.cluster.folders.outputs(&job.project, &job.key) else { return };
         let seen = self.cluster.look(&going.name);
         let news = going.tails.read(
@@ -60,7 +60,7 @@ impl Attempt {
             began,
             self.cluster.clock.now(),
         );
-        // Afterwards: what was there to read is of those that were there before.
+        // After reading: values read belong to the workers that were present before.
         going.present.follow(&seen, outputs::workers(job), &mut going.tails);
         for metric in news.measured {
             self.cluster.report(&job.key, Event::Measured(metric));
@@ -75,7 +75,7 @@ impl Attempt {
             self.cluster.report(&job.key, Event::Paced(Box::new(pace)));
         }
     }
-    /// Waits until the logs are read, for as long as more of them comes, or the cluster is away.
+    /// Waits until the logs are read, for as long as more arrives or the cluster is unreachable.
     pub(super) async fn read_logs(&self, going: &mut Going) {
         let mut before = going.read.load(Ordering::Relaxed);
         while timeout(READ, async { while going.followers.join_next().await.is_some() {} }).await.is_err() {

@@ -1,4 +1,4 @@
-//! Workers that come to an attempt, and workers that it gives back.
+//! Elastic scaling: workers that an attempt gains and releases.
 
 use std::collections::HashSet;
 
@@ -18,29 +18,29 @@ use crate::pods::{PodState, PodView};
 use crate::resized::{Elastic, Size, unsaid, without};
 use crate::{elastic, stop};
 
-/// How many workers an attempt has, is to have, and is about to have no more.
+/// The current, wanted and pending number of an attempt's workers.
 pub struct Scaling {
-    /// Absent where single workers of it cannot be given, or taken.
+    /// `None` when the job's kind does not allow adding or removing single workers.
     elastic: Option<Elastic>,
-    /// Of all roles.
+    /// Over all roles.
     workers: u32,
     wish: Option<Scale>,
-    /// Whether what an earlier server has begun is still to be looked at.
+    /// Whether to check what an earlier server has begun.
     adopted: bool,
     giving: Option<Giving>,
-    /// How many indexes the Job was last given.
+    /// Number of indexes last given to the Job.
     places: Option<u32>,
-    /// How many were last told to run.
+    /// Number of running workers last reported.
     told: Option<u32>,
-    /// Pods that were given back, by uid.
+    /// Released pods, by uid.
     given: HashSet<String>,
 }
 
-/// A Job was made smaller, and some of its pods have still to go.
+/// A Job was made smaller, and some of its pods still have to go.
 struct Giving {
     scale: Scale,
     told: HashSet<String>,
-    /// Whether the Job says so, which it is to do only until they are gone.
+    /// Whether the Job still carries the annotation, which goes once the pods are gone.
     is_said: bool,
 }
 
@@ -58,14 +58,14 @@ impl Scaling {
         }
     }
 
-    /// An earlier server may have begun to give it another size than it had written down, or have written down one that it did
-    /// not begin to give.
+    /// An earlier server may have begun a resize that it had not recorded, or recorded one that it had not
+    /// begun.
     pub(super) fn adopt(&mut self) {
         self.adopted = true;
         self.wish.get_or_insert(Scale { workers: self.workers, grace: DEFAULT_GRACE });
     }
 
-    /// It is to have another size. Of what was wanted before and is not done nothing is told.
+    /// Sets the wanted size. An earlier one that is unfinished is dropped without a report.
     pub(super) fn want(&mut self, scale: Scale) {
         (self.wish, self.adopted) = (Some(scale), false);
     }
@@ -74,8 +74,8 @@ impl Scaling {
         self.workers
     }
 
-    /// How many of them may be lost. Of a job whose workers the cluster lends, not all that it may have ever ran: `lent` is what
-    /// is seen of such a one, of which those count that began.
+    /// How many workers the job can lose. `lent` is the snapshot of a job whose workers the cluster lends:
+    /// there, only workers that started count.
     pub(super) fn spare(&self, job: &Job, lent: Option<&Seen>) -> u32 {
         let began = |pod: &&PodSeen| !matches!(pod.view.state, PodState::Waiting { .. });
         let count = |seen: &Seen| u32::try_from(seen.pods.values().filter(began).count()).unwrap_or(u32::MAX);
@@ -83,13 +83,13 @@ impl Scaling {
         if job.elastic.is_some() { has.saturating_sub(job.gang) } else { 0 }
     }
 
-    /// What is seen, without those that were given back.
+    /// The snapshot without released pods.
     pub(super) fn kept(&mut self, seen: Seen) -> Seen {
         self.note(&seen);
         without(seen, &self.given)
     }
 
-    /// Notes who is to go: one may have been made just before, and be seen afterwards.
+    /// Records pods to release: one may have been created just before, and show up later.
     fn note(&mut self, seen: &Seen) {
         let (Some(elastic), Some(places)) = (&self.elastic, self.places) else { return };
         let goes = |pod: &PodView| pod.worker.role == elastic.role && pod.worker.index >= places;
@@ -97,13 +97,13 @@ impl Scaling {
         self.given.extend(pods.map(|(uid, _)| uid.clone()));
     }
 
-    /// The Job is about to be given more indexes. Whether or not an answer comes, their pods may: who comes is not to go.
-    /// What it had before is returned.
+    /// Records that the Job is about to get more indexes, and returns the number before. Their pods may
+    /// appear whether or not an answer arrives, and must not count as released.
     fn expect(&mut self, places: u32) -> Option<u32> {
         self.places.replace(places)
     }
 
-    /// Those that are to go and have not.
+    /// Released pods that are not gone yet.
     fn leaving<'s>(&'s self, seen: &'s Seen) -> impl Iterator<Item = &'s PodView> {
         let pods = seen.pods.iter().filter(|(uid, pod)| !pod.gone && self.given.contains(*uid));
         pods.map(|(_, pod)| &*pod.view)
@@ -111,7 +111,8 @@ impl Scaling {
 }
 
 impl Attempt {
-    /// Tells how many workers run where the cluster's own scheduler decides that, once as many do as must.
+    /// Reports the number of running workers, where the cluster's scheduler decides it and the required
+    /// workers have started.
     pub(super) fn tell_running(&self, going: &mut Going, seen: &Seen) {
         let running =
             elastic::running(&self.cluster, &self.known.job, seen).filter(|_| going.started.is_some());
@@ -122,12 +123,12 @@ impl Attempt {
         }
     }
 
-    /// Does the next step towards the size that it is to have, if there is one.
+    /// Takes the next step towards the wanted size, if any.
     pub(super) async fn scale(&self, going: &mut Going) {
         if let Some(wish) = going.scaling.wish {
             match self.change(going, wish).await {
                 Ok(true) => going.scaling.wish = None,
-                // Those that go are waited for; what the cluster refuses for now is tried again.
+                // Wait for the leaving pods; retry what the cluster refuses for now.
                 Ok(false) | Err(Refused::ForNow(_) | Refused::Busy(_) | Refused::Credentials(_)) => {}
                 Err(refused) => {
                     let key = &self.known.job.key;
@@ -139,7 +140,7 @@ impl Attempt {
         self.give_back(going).await;
     }
 
-    /// Has the object say how many workers there are. False when it is to be tried again.
+    /// Patches the worker count of the object. Returns false if it must be retried.
     async fn change(&self, going: &mut Going, wish: Scale) -> Result<bool, Refused> {
         let scaling = &mut going.scaling;
         let Some(elastic) = scaling.elastic.clone() else {
@@ -166,7 +167,7 @@ impl Attempt {
         if grows {
             let seen = self.cluster.look(&going.name);
             scaling.note(&seen);
-            // Who comes has the name of one that goes: how that one ends would count as its end.
+            // A new pod would reuse the name of a leaving one, whose end would count as the new one's.
             if scaling.leaving(&seen).next().is_some() {
                 return Ok(false);
             }
@@ -191,14 +192,15 @@ impl Attempt {
         Ok(true)
     }
 
-    /// Says that it has only so many workers, where it was to get more.
+    /// Reports that the attempt keeps its number of workers, where it was to get more.
     fn cannot(&self, has: u32, wish: Scale) {
         if has < wish.workers {
             self.cluster.report(&self.known.job.key, Event::Resized { workers: has });
         }
     }
 
-    /// Tells the pods that are to go how long they have, which the cluster does not know, and tells when they are gone.
+    /// Ends the leaving pods with their grace period, which the cluster does not know, and reports when they
+    /// are gone.
     async fn give_back(&self, going: &mut Going) {
         let seen = self.cluster.look(&going.name);
         going.scaling.note(&seen);
@@ -220,7 +222,7 @@ impl Attempt {
             self.cluster.report(&self.known.job.key, Event::Resized { workers: giving.scale.workers });
         }
     }
-    /// Has the object say no more that it is being made smaller. False when it is to be tried again.
+    /// Removes the note of the shrink from the object. Returns false if it must be retried.
     async fn unsay(&self, going: &Going) -> bool {
         let Some(Elastic { object, .. }) = &going.scaling.elastic else { return true };
         let api: Api<DynamicObject> =
@@ -279,7 +281,7 @@ mod tests {
         };
         let names = Names { namespace: "a".into(), roots: vec![object] };
         let job = elastic_job();
-        // Six may come. Three did, of whom two failed; the first, which decides, is done.
+        // Up to six workers: three started and two of them failed; the first, which decides, succeeded.
         let scaling = Scaling::new(&job, &names, 6, &KubernetesFacts::default());
         let mut seen = seen(6);
         let ended = |end| PodState::Ended { end, started_at: None, ended_at: Timestamp(1) };
@@ -292,14 +294,14 @@ mod tests {
         set(2, ended(End::Exit { code: 1 }));
         let first = SuccessRule::First("worker".into());
         assert!(!judge::first_is_done(&seen, &first, scaling.spare(&job, Some(&seen))));
-        // A fourth runs: two have not failed, as many as must be there.
+        // A fourth runs: two have not failed, which is the minimum.
         let fourth = seen.pods.get_mut("worker-3").unwrap();
         Arc::make_mut(&mut fourth.view).state = PodState::Running { since: Timestamp(0) };
         assert!(judge::first_is_done(&seen, &first, scaling.spare(&job, Some(&seen))));
         assert_eq!(scaling.spare(&job, None), 4, "of what is not lent all came");
     }
 
-    /// An API server that answers one request with an object; what it was asked.
+    /// An API server that answers one request with an object, and returns the request.
     async fn answer_one(listener: TcpListener) -> String {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut asked = String::new();

@@ -1,5 +1,5 @@
-//! What somebody else measures of an attempt's pods, as exporters tell Prometheus: for how long its cards worked, how much its pods
-//! were held back, and where the cluster has no API for it what they used.
+//! Usage that exporters report to Prometheus for an attempt's pods: GPU busy time and CPU throttling. Where
+//! the cluster has no metrics API, it covers the rest as well.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +13,13 @@ use crate::board::Seen;
 use crate::pods::{PodState, PodView};
 use crate::used;
 
-/// How long the end of a job waits at the most for what was measured: a Prometheus that is well answers in less,
-/// and workers that are to come are worth more than a figure.
+/// How long the end of a job waits for these figures. A healthy Prometheus answers in less, and the next
+/// workers matter more than a figure.
 const MEASURED: Duration = Duration::from_secs(1);
 
 impl Attempt {
-    /// For how long its cards worked while it `ran`, in microseconds of one card, as far as that is told soon, and of the whole time.
+    /// GPU busy time while it `ran`, in microseconds of one GPU, extrapolated to the whole run; `None` if no
+    /// answer arrives in time.
     pub(super) async fn cards_worked(&self, ran: Option<(Timestamp, Timestamp)>, seen: &Seen) -> Option<u64> {
         let job = &self.known.job;
         if !job.roles.iter().any(|role| role.resources.gpu.is_some()) {
@@ -35,8 +36,9 @@ impl Attempt {
         time.of_whole(ran_us, with_cards().count() as u64)
     }
 
-    /// Takes in what its pods used while it `ran`, as far as that is told soon: where the cluster measures the rest itself, only how
-    /// much they were held back. Of pods that are not known, such as those before a suspension, nobody asks later.
+    /// Adds the usage of its pods while it `ran`, if the answer arrives in time. Where the cluster measures
+    /// the rest itself, it adds only throttling. Pods that are no longer known, such as those before a
+    /// suspension, are never queried.
     pub(super) async fn take_over_use(
         &self,
         ran: Option<(Timestamp, Timestamp)>,
@@ -51,7 +53,7 @@ impl Attempt {
             let is_its =
                 |pod: &&Arc<PodView>| pod.name == used.pod && pod.containers.contains(&used.container);
             let Some(pod) = pods.find(is_its) else { continue };
-            // What held its setup back holds its program back no more.
+            // Throttling of the setup container does not slow down the program.
             let throttled = used.throttled.filter(|_| pod.main() == used.container);
             let used = PodUse { throttled, ..used };
             if is_measured {
@@ -84,7 +86,7 @@ mod tests {
     use crate::objects::Names;
     use crate::testing::{Still, config, elastic_job, pod, seen_with};
 
-    /// Whoever measures for how long cards worked, and nothing else.
+    /// A meter that measures GPU busy time only.
     fn meter(
         worked: impl Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Option<CardTime>>
         + Send
@@ -118,7 +120,7 @@ mod tests {
         let job = elastic_job().key.object_name();
         let meter = meter(move |object, (from, to)| {
             assert_eq!(object, job);
-            // Of the first half of an hour.
+            // For the first half of an hour.
             let (worked_us, told_us) = (to.0 as u64 / 4, (to.0 - from.0) as u64 / 2);
             Box::pin(std::future::ready(Some(CardTime { worked_us, told_us })))
         });
@@ -185,7 +187,7 @@ mod tests {
         one.cluster.facts.write().unwrap().kubernetes = Some(facts);
         one.take_over_use(ran, "a", &seen).await;
         assert_eq!(used(&one), Default::default(), "the cluster measures it itself");
-        // But for how much it was held back.
+        // Except for throttling.
         for at in ["1", "2", "3", "4"] {
             let container = json!({"name": "worker", "usage": {"cpu": "1", "memory": "1Mi"}});
             let told = json!({"metadata": {"name": "worker-0"}, "timestamp": at, "containers": [container]});

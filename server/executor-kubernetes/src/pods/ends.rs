@@ -1,4 +1,4 @@
-//! How a pod's container, or the cluster, ended it.
+//! How a container ended, by itself or by the cluster.
 
 use cubeloom_workers::ends::End;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, PodStatus};
@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use super::{PodState, SETUP, moment};
 use crate::cards::is_card;
 
-/// What `terminationMessagePolicy: FallbackToLogsOnError` leaves: 2 KiB, 80 lines at most.
+/// The message from `terminationMessagePolicy: FallbackToLogsOnError`: at most 2 KiB, 80 lines.
 pub(super) fn last_words(main: &str, status: &PodStatus) -> Option<Box<str>> {
     let container = status.container_statuses.iter().flatten().find(|container| container.name == main)?;
     let ended = container.state.as_ref()?.terminated.as_ref()?;
@@ -15,7 +15,7 @@ pub(super) fn last_words(main: &str, status: &PodStatus) -> Option<Box<str>> {
     ended.message.as_deref().filter(|words| of_program && !words.is_empty()).map(Into::into)
 }
 
-/// A program that failed while the kubelet finds a card of its container not healthy failed because of it.
+/// Attributes the failure of a program to a GPU of its container that the kubelet reports as unhealthy.
 pub(super) fn with_card(container: Option<&ContainerStatus>, mut state: PodState) -> PodState {
     let resources = container.into_iter().flat_map(|container| container.allocated_resources_status.iter());
     let cards = resources.flatten().filter(|resource| is_card(&resource.name));
@@ -82,7 +82,7 @@ pub(super) fn of_container(ended: &ContainerStateTerminated, created: Option<&Ti
     }
 }
 
-/// How a container ended. A signal is told by an exit code of 128 and its number.
+/// How a container ended. Exit code 128 + n means signal n.
 fn of_exit(ended: &ContainerStateTerminated) -> End {
     let reason = ended.reason.as_deref().unwrap_or_default();
     let signal = ended.signal.filter(|signal| *signal > 0);
@@ -98,8 +98,8 @@ fn of_exit(ended: &ContainerStateTerminated) -> End {
     }
 }
 
-/// What container run-times say when a program cannot be started (`exec: "name": executable file not found in $PATH:
-/// unknown`), as a sentence.
+/// Turns a container runtime's start error (`exec: "name": executable file not found in $PATH: unknown`) into
+/// a sentence.
 fn start_error(message: &str) -> String {
     let exec = message.find("exec: ").map_or(message, |at| &message[at..]);
     let name = exec.split('"').nth(1).unwrap_or_default();
@@ -116,7 +116,7 @@ fn start_error(message: &str) -> String {
     }
 }
 
-/// An end that the cluster, not the program, brought about.
+/// An end that the cluster caused, not the program.
 pub(super) fn by_the_cluster(status: &PodStatus) -> Option<End> {
     let reason = status.reason.as_deref().unwrap_or_default();
     let message = || words(status).unwrap_or_else(|| reason.to_owned());
@@ -143,7 +143,7 @@ fn disrupted(status: &PodStatus) -> Option<&Time> {
     conditions.find(|condition| condition.type_ == "DisruptionTarget")?.last_transition_time.as_ref()
 }
 
-/// The pod's own sentence.
+/// The message of the pod's status.
 fn words(status: &PodStatus) -> Option<String> {
     let message = status.message.as_ref().map(|text| text.trim()).filter(|text| !text.is_empty());
     message.or(status.reason.as_deref()).map(ToOwned::to_owned)

@@ -1,4 +1,4 @@
-//! What a container has while it is resized: what its object says is what was asked for, what its status says is what it has.
+//! Memory of a container during a resize: its spec has the requested amount, its status the actual one.
 //!
 //! <https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/#pod-resize-status>
 
@@ -7,14 +7,16 @@ use k8s_openapi::api::core::v1::{Container, PodCondition, PodStatus};
 
 use super::{Refusal, limit_of};
 
-/// The condition of a resize that the kubelet has not taken up: it may be `Infeasible`, or `Deferred` until there is room.
+/// Condition of a resize that the kubelet has not started: `Infeasible`, or `Deferred` until the node has
+/// capacity.
 const PENDING: &str = "PodResizePending";
-/// The condition of one that it does. A reason says that it failed, and is tried again.
+/// Condition of a resize in progress. A reason means that it failed and is retried.
 const IN_PROGRESS: &str = "PodResizeInProgress";
-/// Of what its node could never hold, whatever leaves it.
+/// Reason when the node could never fit the request, even when empty.
 const INFEASIBLE: &str = "Infeasible";
 
-/// The limit of memory that a container has. A kubelet that does not resize tells nothing of it: then it is what the object says.
+/// The container's actual memory limit. A kubelet without resize support does not report it: then the spec's
+/// value applies.
 pub(super) fn had(main: &Container, status: Option<&PodStatus>) -> Bytes {
     let statuses = status.into_iter().flat_map(|status| status.container_statuses.iter().flatten());
     let told = statuses.filter(|one| one.name == main.name).map(|one| limit_of(one.resources.as_ref()));
@@ -34,7 +36,7 @@ pub(super) fn refusal(status: &PodStatus) -> Option<Refusal> {
     })
 }
 
-/// Whether a resize was refused for good: the scheduler counts what the pod has then, not what was asked for.
+/// Whether a resize is infeasible: then the scheduler counts what the pod has, not what was requested.
 pub(crate) fn is_refused_for_good(status: Option<&PodStatus>) -> bool {
     let conditions = status.into_iter().flat_map(|status| status.conditions.iter().flatten());
     conditions.into_iter().any(|condition| condition.status == "True" && is_infeasible(condition))
@@ -44,7 +46,7 @@ fn is_infeasible(condition: &PodCondition) -> bool {
     condition.type_ == PENDING && condition.reason.as_deref() == Some(INFEASIBLE)
 }
 
-/// What a condition says: its message, else its reason.
+/// A condition's message, else its reason.
 fn said(condition: &PodCondition) -> Option<&str> {
     let texts = [condition.message.as_deref(), condition.reason.as_deref()];
     texts.into_iter().flatten().find(|text| !text.is_empty())
@@ -57,7 +59,7 @@ mod tests {
 
     use crate::pods::{PodView, Refusal};
 
-    /// A pod whose object says 768 MiB, and whose node says this.
+    /// A pod whose spec has 768 MiB, and whose node reports this status.
     fn pod(has: Value, conditions: Value) -> PodView {
         let amounts = |memory: &str| json!({"requests": {"memory": memory}, "limits": {"memory": memory}});
         let pod = json!({
@@ -90,7 +92,7 @@ mod tests {
         assert_eq!(failed.refused, Some(Refusal { for_good: false, message: "cgroup".into() }));
         let infeasible = pod("512Mi".into(), condition("PodResizePending", "Infeasible", "node too small"));
         assert_eq!(infeasible.refused, Some(Refusal { for_good: true, message: "node too small".into() }));
-        // What the scheduler counts: what was asked for is kept free for it, but for what can never be.
+        // What the scheduler counts: requested memory stays reserved, unless it is infeasible.
         let takes = [&deferred, &begun_again(), &infeasible].map(|pod| pod.takes.memory.0 / MIB);
         assert_eq!(takes, [768, 768, 512]);
     }

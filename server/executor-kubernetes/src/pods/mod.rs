@@ -25,7 +25,7 @@ use ends::{by_the_cluster, ended, last_words, of_container, with_card};
 /// The init container that runs a task's `setup`.
 pub const SETUP: &str = "setup";
 
-/// Where a pod may have its index within the role: annotations and labels of the controllers that count pods.
+/// Annotations and labels with a pod's index within the role, as set by controllers that count pods.
 const INDICES: [&str; 5] = [
     labels::INDEX,
     "training.kubeflow.org/replica-index",
@@ -34,95 +34,85 @@ const INDICES: [&str; 5] = [
     "FC_TASK_INDEX",
 ];
 
-/// Where Spark's executors have their number, the first of which is 1.
+/// Label with the number of a Spark executor, from 1.
 const EXECUTOR: &str = "spark-exec-id";
 
-/// A pod, as far as it is of interest.
+/// The relevant parts of a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodView {
-    /// Name.
     pub name: String,
-    /// Tells it from another of the same name.
+    /// Distinguishes it from another pod of the same name.
     pub uid: String,
-    /// The name of the job that it belongs to.
     pub job: String,
-    /// The worker that it is.
+    /// The worker that it runs.
     pub worker: WorkerName,
-    /// Its containers that are the worker's, in the order in which they run: that of its setup, where it has one, and that of its
-    /// program. Their logs are read and what they use counts; what others put beside them is nobody's.
+    /// The worker's containers in order: setup, if any, then the program. Their logs are read and their usage
+    /// counts; sidecars of others are ignored.
     pub containers: Vec<String>,
-    /// By when it is to be gone, once somebody has deleted it.
+    /// When a deleted pod is due to be gone.
     pub deleted: Option<Timestamp>,
-    /// Whether it stays on the cluster's list because its job is suspended.
+    /// Whether it stays listed because its job is suspended.
     pub is_kept: bool,
-    /// When it was deleted: the cluster keeps whole seconds.
+    /// Time of the deletion, in whole seconds as the cluster stores it.
     pub deleted_at: Option<Timestamp>,
-    /// The node that it was put on.
+    /// The node that it is bound to.
     pub node: Option<String>,
     /// What it takes of the node.
     pub takes: Amount,
-    /// The limit of its program's memory, as its object says it; 0 where it has none.
+    /// The program's memory limit in the spec; 0 if unlimited.
     pub limit: Bytes,
-    /// The limit that it has, as its node says: another than the object's while a resize is not done. 0 where it has none.
+    /// The actual memory limit that the node reports, which differs from the spec until a resize is done. 0
+    /// if unlimited.
     pub memory: Bytes,
     /// Why a resize of it is not done.
     pub refused: Option<Refusal>,
-    /// Whether it has GPUs.
     pub has_cards: bool,
-    /// Description of what it does.
     pub state: PodState,
-    /// What the cluster is about to end it for.
+    /// Why the cluster is about to end it.
     pub disruption: Option<End>,
-    /// The end of its log as the kubelet keeps it with a program that failed: there also when the log itself is not.
+    /// The end of a failed program's log from the termination message, available even without the log.
     pub last_words: Option<Box<str>>,
 }
 
-/// That the kubelet does not resize a pod, or not now.
+/// The kubelet's refusal to resize a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Whether its node could never hold it.
+    /// Whether its node could never fit the request.
     pub for_good: bool,
-    /// Why, in the kubelet's words.
+    /// The kubelet's message.
     pub message: String,
 }
 
-/// What a pod does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PodState {
-    /// It does not run yet.
+    /// Not running yet.
     Waiting {
-        /// What it waits for, as the cluster says it.
+        /// The cluster's reason.
         note: Option<String>,
-        /// What keeps it from ever running unless somebody mends it.
+        /// What keeps it from ever running unless someone fixes it.
         obstacle: Option<Obstacle>,
     },
-    /// Its program runs.
     Running {
-        /// Start time.
         since: Timestamp,
     },
-    /// It has ended.
     Ended {
-        /// How.
         end: End,
-        /// When its program began; absent when it never did.
+        /// Start of its program; `None` if it never started.
         started_at: Option<Timestamp>,
-        /// End time.
         ended_at: Timestamp,
     },
 }
 
-/// Something that does not pass by waiting.
+/// Something that waiting alone does not resolve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// Message.
     pub message: String,
-    /// Whether it may yet pass: a registry that does not answer, a Secret that is still on its way.
+    /// Whether it may yet resolve: a registry is unreachable, a Secret is not created yet.
     pub may_pass: bool,
 }
 
 impl PodView {
-    /// Reads a pod; `None` when it is no worker of a job of ours, such as a pod that an operator adds.
+    /// Reads a pod. Returns `None` if it is no worker of our jobs, such as a pod that an operator adds.
     #[must_use]
     pub fn read(pod: &Pod) -> Option<Self> {
         let meta = &pod.metadata;
@@ -161,13 +151,13 @@ impl PodView {
         })
     }
 
-    /// The container of its program: the last of those that run.
+    /// The program's container: the last one.
     #[must_use]
     pub fn main(&self) -> &str {
         self.containers.last().map_or("", String::as_str)
     }
 
-    /// It is there no more. Where its node has not told of its end before, the cluster's word for it counts.
+    /// Marks the pod as deleted. If its node has not reported an end, the cluster's deletion counts as one.
     pub fn go(&mut self) {
         let started_at = match &self.state {
             PodState::Running { since } => Some(*since),
@@ -179,22 +169,22 @@ impl PodView {
         }
     }
 
-    /// Whether nothing of it runs, nor will.
+    /// Whether nothing in it runs or will run.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         matches!(self.state, PodState::Ended { .. })
     }
 }
 
-/// What a pod does, whoever it belongs to.
+/// The state of any pod, whether it is ours or not.
 #[must_use]
 pub fn state_of(pod: &Pod) -> PodState {
     let main = pod.spec.as_ref().and_then(program).map_or("", |main| &main.name);
     state(main, pod.status.as_ref(), pod.metadata.creation_timestamp.as_ref())
 }
 
-/// The container of a pod's program, by the name that it was given: a mesh may put its proxy before it, so that this is ready
-/// first. Where none has such a name, the first.
+/// The program's container, by its name: a mesh may inject its proxy before it, so that the proxy starts
+/// first. Without a known name, the first container.
 fn program(spec: &PodSpec) -> Option<&Container> {
     let named = spec.containers.iter().find(|container| PROGRAMS.contains(&container.name.as_str()));
     named.or(spec.containers.first())
@@ -220,7 +210,7 @@ fn state(main: &str, status: Option<&PodStatus>, created: Option<&Time>) -> PodS
     if let "Failed" | "Succeeded" = phase {
         return with_card(container, ended(main, phase == "Succeeded", status, created));
     }
-    // The pod's phase follows when its other containers have ended, too: the worker has ended already.
+    // The pod's phase changes only when all containers have ended, but the worker has ended already.
     if let Some(terminated) = now.and_then(|state| state.terminated.as_ref()) {
         if by_the_cluster(status).is_some() {
             return ended(main, false, status, created);
@@ -233,7 +223,7 @@ fn state(main: &str, status: Option<&PodStatus>, created: Option<&Time>) -> PodS
     waiting(status)
 }
 
-/// What a pod waits for that does not run yet.
+/// Why a pod is not running yet.
 fn waiting(status: &PodStatus) -> PodState {
     let mut conditions = status.conditions.iter().flatten();
     let unscheduled =
@@ -270,7 +260,7 @@ fn obstacle(container: &ContainerStatus, reason: &str, message: &str) -> Option<
     Some(Obstacle { message, may_pass })
 }
 
-/// A moment of the cluster's clock; the epoch's when it is not told.
+/// A time of the cluster's clock; the epoch if missing.
 pub fn moment(time: Option<&Time>) -> Timestamp {
     Timestamp(time.map_or(0, |time| time.0.as_microsecond()))
 }
@@ -356,7 +346,7 @@ mod tests {
             let began: jiff::Timestamp = "2026-11-22T03:00:05Z".parse().unwrap();
             assert_eq!(since.0, began.as_microsecond());
         }
-        // The proxy goes on when the program has ended.
+        // The proxy keeps running after the program has ended.
         let ended = read("worker", json!({"terminated": {"exitCode": 3, "reason": "Error"}}));
         assert!(matches!(ended.state, PodState::Ended { end: End::Exit { code: 3 }, .. }), "{ended:?}");
         assert_eq!(read("unknown", json!({})).main(), "istio-proxy", "the first where none is known");

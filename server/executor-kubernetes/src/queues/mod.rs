@@ -1,8 +1,9 @@
-//! The tree of quotas as Volcano's queues, so that jobs of others on the cluster do not take what is guaranteed here, and
-//! `kubectl get queues` shows the same picture. Who of Cubeloom's jobs starts is decided before they come here.
+//! Mirrors the quota tree into Volcano queues. Other users' jobs then do not take guaranteed resources, and
+//! `kubectl get queues` shows the same picture. Which Cubeloom job starts is decided before it reaches the
+//! cluster.
 //!
-//! What is there is listed and compared whenever the tree or the cluster has changed, and once a minute; every server does
-//! the same, so it does not matter which of them comes first. Only queues with this server's labels are touched.
+//! Reconciles after every change of the tree or the cluster, and once a minute. Every server does the same,
+//! so their order does not matter. Only queues with this server's labels are touched.
 
 mod steps;
 #[cfg(test)]
@@ -36,17 +37,17 @@ use crate::submit::MANAGER;
 use steps::{Step, steps};
 use wanted::{Amounts, ROOT, Spec, Wanted, wanted};
 
-/// What the cluster serves where there are queues.
+/// The API resource that a cluster with queues serves.
 pub const KIND: &str = "queues.scheduling.volcano.sh/v1beta1";
 
-/// How often what is there is compared.
+/// Reconciliation interval.
 const LOOK: Duration = Duration::from_secs(60);
-/// How long a queue that is to go stays: a job that was given it may be on its way.
+/// How long an obsolete queue stays: a job assigned to it may be on its way.
 const STAYS: Duration = Duration::from_secs(30);
-/// How often in a row a queue is refused before that is told: Volcano's own picture of the queues comes a moment later.
+/// Consecutive refusals of a queue before they are reported: Volcano's cache of queues lags a moment.
 const SAID: u32 = 4;
 
-/// What the queues that jobs are given are kept as.
+/// Name of the stored assignment of queues.
 const OPEN: &str = "queues";
 
 /// The queues of a cluster.
@@ -58,18 +59,19 @@ pub struct Mirror {
 
 #[derive(Default)]
 struct State {
-    /// The tree, once it was told.
+    /// The quota tree; `None` until the engine has sent it.
     tree: Option<Arc<Vec<QueueRecord>>>,
-    /// By project: its queue, which takes jobs.
+    /// The open queue of each project.
     open: BTreeMap<String, String>,
-    /// By name: what the cluster said of a queue that it did not take.
+    /// Why the cluster refused a queue, by name.
     refused: BTreeMap<String, String>,
-    /// Since when queues are to go.
+    /// When queues became obsolete, by name.
     leaving: BTreeMap<String, Timestamp>,
 }
 
 impl Mirror {
-    /// With what an earlier server knew: its jobs were given queues, and so are those that start before the first look.
+    /// Starts with the stored assignment: jobs of an earlier server have these queues, and so do jobs that
+    /// start before the first reconciliation.
     pub fn new(config: &KubernetesConfig) -> Self {
         let state = State { open: config.kept(OPEN), ..State::default() };
         Self { state: Mutex::new(state), changed: Notify::new() }
@@ -79,23 +81,23 @@ impl Mirror {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in the tree.
+    /// Sets the quota tree.
     pub fn share(&self, tree: &Arc<Vec<QueueRecord>>) {
         self.state().tree = Some(Arc::clone(tree));
         self.look();
     }
 
-    /// Something has changed that the queues follow from.
+    /// Triggers a reconciliation.
     pub fn look(&self) {
         self.changed.notify_one();
     }
 
-    /// The queue that a project's jobs are given; `None` where it has none of its own.
+    /// The queue for a project's jobs; `None` if the project has none of its own.
     pub fn of_project(&self, project: &str) -> Option<String> {
         self.state().open.get(project).cloned()
     }
 
-    /// The queues that are as they are to be, and those that the cluster does not take.
+    /// Queues in sync, and queues that the cluster refuses.
     pub fn findings(&self) -> Vec<Finding> {
         let state = self.state();
         let finding = |name: &String, detail: Option<String>| Finding {
@@ -110,7 +112,7 @@ impl Mirror {
     }
 }
 
-/// Keeps the queues like the tree for as long as the server runs.
+/// Reconciles the queues with the tree for as long as the server runs.
 pub async fn keep(cluster: Arc<Cluster>) {
     let mut look = interval(LOOK);
     let mut tries = 0;
@@ -134,7 +136,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
     }
 }
 
-/// Notes what the cluster does not take; each reason is logged once.
+/// Records refusals, and logs each reason once.
 fn note(cluster: &Cluster, refused: BTreeMap<String, String>) {
     let mut state = cluster.queues.state();
     for (name, why) in refused.iter().filter(|(name, why)| state.refused.get(*name) != Some(*why)) {
@@ -143,7 +145,7 @@ fn note(cluster: &Cluster, refused: BTreeMap<String, String>) {
     state.refused = refused;
 }
 
-/// Makes the queues what they are to be; what was refused, by name. It is empty when nothing is to be done any more.
+/// Reconciles the queues. Returns refusals by name; an empty map means that all is done.
 async fn mirror(cluster: &Cluster) -> BTreeMap<String, String> {
     let tree = cluster.queues.state().tree.clone();
     let facts = cluster.facts();
@@ -152,7 +154,7 @@ async fn mirror(cluster: &Cluster) -> BTreeMap<String, String> {
         give(cluster, BTreeMap::new());
         return BTreeMap::new();
     }
-    // How much there is nobody knows before.
+    // The capacity is unknown until nodes are listed.
     if facts.nodes.is_empty() {
         return BTreeMap::new();
     }
@@ -167,7 +169,7 @@ fn served() -> ApiResource {
     resource("scheduling.volcano.sh/v1beta1", "Queue")
 }
 
-/// Says which queues jobs are given from now on.
+/// Sets the queues for jobs from now on.
 fn give(cluster: &Cluster, open: BTreeMap<String, String>) {
     let mut state = cluster.queues.state();
     if state.open != open {
@@ -176,7 +178,7 @@ fn give(cluster: &Cluster, open: BTreeMap<String, String>) {
     }
 }
 
-/// The queues, as they are asked for.
+/// Client for queues.
 struct Queues<'c> {
     cluster: &'c Cluster,
     api: Api<DynamicObject>,
@@ -201,7 +203,7 @@ impl Queues<'_> {
         let wanted = without_others(wanted(tree, facts, &known.cards), &others, &mut refused);
         let found: BTreeMap<String, Spec> =
             ours.iter().map(|queue| (queue.name_any(), read(queue))).collect();
-        // Nobody is given a queue that is to go, from this moment on.
+        // From now on, no job gets an obsolete queue.
         give(self.cluster, open(&wanted, &ours));
         for step in steps(&found, &wanted) {
             if let Err(why) = self.put(&step, &own).await {
@@ -209,7 +211,7 @@ impl Queues<'_> {
             }
         }
         self.take_away(&ours, &wanted, &mut refused).await;
-        // A queue takes jobs as soon as Volcano has noted that it is open.
+        // A queue accepts jobs only once Volcano has recorded it as open.
         if let Some(new) = wanted.iter().find(|one| !found.contains_key(&one.name)) {
             refused.entry(new.name.clone()).or_insert_with(|| "it is not open yet".to_owned());
         }
@@ -227,7 +229,7 @@ impl Queues<'_> {
         self.cluster.ask("keeping queues", sent).await.map(drop)
     }
 
-    /// Removes queues that are to go, once nothing is in them.
+    /// Removes obsolete queues once they are empty.
     async fn take_away(
         &self,
         ours: &[DynamicObject],
@@ -265,7 +267,7 @@ impl Queues<'_> {
         }
     }
 
-    /// The queues that something is in, of whomever. What has ended needs none, and may be kept for long.
+    /// Queues in use by any user. Completed pod groups do not count: they may stay for long.
     async fn used(&self) -> Result<BTreeSet<String>, Refused> {
         let groups = resource("scheduling.volcano.sh/v1beta1", "PodGroup");
         let api: Api<DynamicObject> = Api::all_with(self.cluster.client().await, &groups);
@@ -276,7 +278,7 @@ impl Queues<'_> {
     }
 }
 
-/// The namespace of this server's jobs, as a label's value. Two servers that share a cluster have jobs in different ones.
+/// The namespace of this server's jobs, as label value. Two servers that share a cluster use different ones.
 pub fn namespace_of(facts: &KubernetesFacts) -> String {
     facts.of_project("p").namespace
 }
@@ -286,7 +288,7 @@ fn is_ours(queue: &DynamicObject, own: &str) -> bool {
     label(labels::MANAGED_BY) == Some(labels::CUBELOOM) && label(labels::NAMESPACE) == Some(own)
 }
 
-/// Leaves out what has the name of a queue that is somebody else's, and what would be in it.
+/// Leaves out queues whose name another user's queue has, and the queues below them.
 fn without_others(
     wanted: Vec<Wanted>,
     others: &[DynamicObject],
@@ -307,7 +309,7 @@ fn without_others(
     left
 }
 
-/// By project: the queue that takes its jobs.
+/// The open queue of each project.
 fn open(wanted: &[Wanted], ours: &[DynamicObject]) -> BTreeMap<String, String> {
     let is_open = |name: &str| ours.iter().any(|queue| queue.name_any() == name && state(queue) == "Open");
     let of_project = |one: &Wanted| match &one.queue {
@@ -321,7 +323,7 @@ fn state(queue: &DynamicObject) -> &str {
     queue.data["status"]["state"].as_str().unwrap_or_default()
 }
 
-/// A queue as it is there.
+/// The current state of a queue.
 fn read(queue: &DynamicObject) -> Spec {
     let spec = &queue.data["spec"];
     let amounts = |value: &Value| -> Amounts {
@@ -342,7 +344,7 @@ fn read(queue: &DynamicObject) -> Spec {
     }
 }
 
-/// A queue as it is written.
+/// The manifest of a queue.
 fn written(step: &Step, own: &str) -> Value {
     let mut spec = json!({"parent": step.spec.parent, "weight": step.spec.weight, "reclaimable": true});
     let parts = [

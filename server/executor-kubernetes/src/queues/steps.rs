@@ -1,9 +1,10 @@
-//! From the queues that there are to those that are to be, so that Volcano takes each step: it refuses a queue of which those
-//! in it have more together than it has itself. Pure.
+//! Steps from the current queues to the wanted ones that Volcano accepts one by one. It refuses a queue whose
+//! children together have more than itself. Pure.
 //!
-//! First each queue is made as small as it was or is to be, whichever is less, those in it before itself; one that moves, or
-//! is to go, is put at the top. Then each becomes what it is to be, after the one that it is in. Whatever breaks this off,
-//! what is there is a tree that Volcano takes, and the next look goes on from it.
+//! First, each queue shrinks to the lesser of its current and wanted size, children before parents. A queue
+//! that moves or is obsolete goes to the top level. Then each queue gets its wanted size, parents before
+//! children. If interrupted at any point, the current tree is one that Volcano accepts, and the next
+//! reconciliation continues from it.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +12,16 @@ use cubeloom_domain::quota::Queue;
 
 use super::wanted::{Amounts, ROOT, Spec, Wanted};
 
-/// A queue is made, or made so.
+/// Creates or updates a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Name.
     pub name: String,
-    /// What it stands for; nothing where it is to go.
+    /// The group or project; `None` if the queue is obsolete.
     pub queue: Option<Queue>,
-    /// What it becomes.
     pub spec: Spec,
 }
 
-/// What is to be done, in this order. Those that are to go are left empty, at the top.
+/// The steps in order. Obsolete queues end up empty at the top level.
 pub fn steps(found: &BTreeMap<String, Spec>, wanted: &[Wanted]) -> Vec<Step> {
     let to_be = |name: &String| wanted.iter().find(|one| one.name == *name);
     let mut inner_first: Vec<&String> = found.keys().collect();
@@ -46,13 +45,13 @@ pub fn steps(found: &BTreeMap<String, Spec>, wanted: &[Wanted]) -> Vec<Step> {
     steps
 }
 
-/// How many of these queues a queue is in. More than there are are in a circle, which Volcano never takes.
+/// Depth of a queue in the tree. More than the number of queues means a cycle, which Volcano never accepts.
 fn depth(found: &BTreeMap<String, Spec>, name: &str) -> usize {
     let above = std::iter::successors(found.get(name), |spec| found.get(&spec.parent));
     above.take(found.len()).count()
 }
 
-/// A queue on its way: as much as it has and is to have.
+/// An intermediate state: the lesser of current and wanted amounts.
 fn smaller(has: &Spec, to_be: &Spec) -> Spec {
     Spec {
         parent: if has.parent == to_be.parent { has.parent.clone() } else { ROOT.to_owned() },

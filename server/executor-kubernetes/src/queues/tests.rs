@@ -1,4 +1,4 @@
-//! Quotas as queues, and the way to them, before a stand-in for the rules of Volcano's webhook (v1.14.1,
+//! Quotas as queues, and the steps to them, against a fake of Volcano's webhook rules (v1.14.1,
 //! `pkg/webhooks/admission/queues/validate`).
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use super::{read, written};
 
 const GIB: u64 = 1 << 30;
 
-/// Two nodes with 32 cores, 128 GiB and 8 cards each, of which one is of the node group `a100`.
+/// Two nodes with 32 cores, 128 GiB and 8 GPUs each; one belongs to the node group `a100`.
 fn facts() -> Facts {
     let node = |name: &str, groups: &[&str]| NodeFacts {
         name: name.into(),
@@ -72,12 +72,12 @@ fn a_tree_becomes_queues_in_each_other() {
     ];
     let wanted = wanted(&records, &facts(), &CardFacts::default());
     let names: Vec<&str> = wanted.iter().map(|one| one.name.as_str()).collect();
-    // Of `ads` nothing is said here; a project in a group with a quota counts to it.
+    // `ads` has no quota on this cluster; a project in a group with a quota counts to it.
     assert_eq!(names, ["cubeloom-group-vision", "cubeloom-project-quiet", "cubeloom-project-shop"]);
     let vision = spec_of(&wanted, "cubeloom-group-vision");
     assert_eq!((vision.parent.as_str(), vision.weight), (ROOT, 300));
     assert_eq!(vision.deserved, amounts(&[("cpu", 16_000), ("nvidia.com/gpu", 8)]));
-    // What is lent others hold meanwhile. What is not lent in it must be there.
+    // Lent resources may be in use by others meanwhile. Resources not lent must be available.
     assert_eq!(vision.guarantee, amounts(&[("nvidia.com/gpu", 4)]));
     assert_eq!(vision.capability, Amounts::new());
     let shop = spec_of(&wanted, "cubeloom-project-shop");
@@ -97,7 +97,7 @@ fn a_limit_bounds_where_all_pools_have_one() {
     let wanted = wanted(&records, &facts(), &CardFacts::default());
     let all = [("cpu", 64_000), ("memory", 256 * GIB), ("nvidia.com/gpu", 5)];
     assert_eq!(spec_of(&wanted, "cubeloom-project-both").capability, amounts(&all));
-    // A bound of nothing would be none.
+    // A zero limit would mean no limit.
     let least = [("cpu", 1), ("memory", 1), ("nvidia.com/gpu", 1)];
     assert_eq!(spec_of(&wanted, "cubeloom-project-none").capability, amounts(&least));
     assert_eq!(spec_of(&wanted, "cubeloom-project-one").capability, Amounts::new());
@@ -124,7 +124,7 @@ fn a_limit_of_a_group_bounds_what_is_in_it() {
     assert_eq!(spec_of(&wanted, "cubeloom-project-free").capability, Amounts::new());
 }
 
-/// So many cards of the whole cluster, and of the node group.
+/// GPU limits of the whole cluster and of the node group.
 fn limits(cards: u64) -> [(&'static str, Value); 2] {
     ["prod", "prod/a100"].map(|pool| (pool, json!({"limit": {"gpus": cards}})))
 }
@@ -152,7 +152,7 @@ fn a_queue_is_read_as_it_is_written() {
     assert_eq!(read(&serde_json::from_value(object).unwrap()), step.spec);
 }
 
-/// Whether the amounts of one are less than those of another somewhere; what is absent is nothing.
+/// Whether one has less of some resource than the other; absent counts as zero.
 fn less(one: &Amounts, other: &Amounts) -> bool {
     other.iter().any(|(name, amount)| one.get(name).copied().unwrap_or(0) < *amount)
 }
@@ -164,7 +164,7 @@ fn together<'s>(queues: impl Iterator<Item = &'s Spec>, part: fn(&Spec) -> &Amou
     })
 }
 
-/// What the webhook says of a queue that is written while these are there.
+/// The webhook's refusal of a queue, given the existing ones.
 fn refused(there: &BTreeMap<String, Spec>, name: &str, spec: &Spec) -> Option<String> {
     let Spec { parent, guarantee, deserved, capability, .. } = spec;
     if !capability.is_empty() && (less(capability, deserved) || less(capability, guarantee)) {
@@ -198,7 +198,7 @@ fn refused(there: &BTreeMap<String, Spec>, name: &str, spec: &Spec) -> Option<St
     })
 }
 
-/// Takes the steps; what is there afterwards.
+/// Applies the steps, and returns the resulting queues.
 fn taken(mut there: BTreeMap<String, Spec>, steps: Vec<Step>) -> Result<BTreeMap<String, Spec>, String> {
     for step in steps {
         if let Some(why) = refused(&there, &step.name, &step.spec) {
@@ -221,8 +221,8 @@ fn quota() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Four groups, each at the top or in one before it, and five projects anywhere, whatever their quotas: also those that no
-/// check would let in.
+/// Four groups, each at the top level or in an earlier one, and five projects anywhere. Quotas are arbitrary,
+/// including ones that validation would refuse.
 fn tree() -> impl Strategy<Value = Vec<QueueRecord>> {
     let one = || (any::<prop::sample::Index>(), prop::option::of(quota()), prop::option::of(quota()));
     prop::collection::vec(one(), 9).prop_map(|all| {
@@ -247,7 +247,7 @@ proptest! {
         let of = |tree: &[QueueRecord]| wanted(tree, &facts(), &CardFacts::default());
         let (before, after) = (of(&before), of(&after));
         let there = taken(BTreeMap::new(), steps(&BTreeMap::new(), &before)).map_err(TestCaseError::fail)?;
-        // It may be broken off anywhere, and goes on from there.
+        // An interruption at any step must be recoverable.
         let mut first = steps(&there, &after);
         first.truncate(broken);
         let there = taken(there, first).map_err(TestCaseError::fail)?;

@@ -1,7 +1,8 @@
-//! What Volcano's queues are to be: the tree of quotas, as far as something is said of this cluster. Pure.
+//! The wanted Volcano queues: the quota tree, as far as it concerns this cluster. Pure.
 //!
-//! Volcano takes a tree only where each queue has as much as those in it together, and where `guarantee`, `deserved` and
-//! `capability` of a queue rise in this order. So it is made, also from quotas that a smaller cluster has overtaken.
+//! Volcano accepts a tree only if each queue has at least the sum of its children, and `guarantee` <=
+//! `deserved` <= `capability` in each queue. The result meets this, even for quotas that exceed a shrunken
+//! cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,49 +11,47 @@ use cubeloom_domain::kubernetes::{CardFacts, queue_name};
 use cubeloom_domain::quota::tree::Tree;
 use cubeloom_domain::quota::{Pool, Queue, QueueRecord, Quota, Resource};
 
-/// The queue that all others are in.
+/// Parent of all top-level queues.
 pub const ROOT: &str = "root";
 
-/// Amounts by the names that Kubernetes has for resources: thousandths of a core, bytes, cards, slices of cards.
+/// Amounts by Kubernetes resource name: millicores, bytes, GPUs, GPU slices.
 pub type Amounts = BTreeMap<String, u64>;
 
-/// What a queue has, and where it is.
+/// A queue's amounts and parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
-    /// The queue that it is in.
     pub parent: String,
-    /// Its share of what nobody deserves, beside those of its siblings.
+    /// Its weight among its siblings for resources that no queue deserves.
     pub weight: u32,
-    /// What nobody else is given, be it idle: what is guaranteed to it and not lent.
+    /// Reserved even while idle: guaranteed and not lent.
     pub guarantee: Amounts,
-    /// What it gets as soon as it needs it: what is guaranteed to it.
+    /// Available to the queue as soon as it needs it: its guarantee.
     pub deserved: Amounts,
-    /// All that it may hold; empty where nothing bounds it. Volcano takes what is not named here for nothing at all where
-    /// queues are compared, so all that there is has an amount then.
+    /// The queue's limit; empty if unlimited. When comparing queues, Volcano treats a missing resource as
+    /// zero. So a limited queue names every resource of the cluster.
     pub capability: Amounts,
 }
 
 impl Spec {
-    /// A queue at the top that has nothing of its own.
+    /// A top-level queue without amounts.
     pub fn empty() -> Self {
         let (guarantee, deserved, capability) = Default::default();
         Self { parent: ROOT.into(), weight: 1, guarantee, deserved, capability }
     }
 }
 
-/// A queue that is to be.
+/// A wanted queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Its name on the cluster.
     pub name: String,
-    /// What it stands for.
+    /// The group or project.
     pub queue: Queue,
-    /// What it has.
     pub spec: Spec,
 }
 
-/// The queues that are to be on a cluster, each after the one that it is in. A group or project is one when something is
-/// said of this cluster in the tree that it is in: a project's jobs count to the groups above it.
+/// The wanted queues of a cluster, parents before children. A group or project gets a queue if its tree has a
+/// quota on this cluster: a project's jobs count to the groups above it.
 pub fn wanted(records: &[QueueRecord], facts: &Facts, cards: &CardFacts) -> Vec<Wanted> {
     let tree = Tree::of(records);
     let mut share = Share::of(facts, cards);
@@ -72,22 +71,22 @@ pub fn wanted(records: &[QueueRecord], facts: &Facts, cards: &CardFacts) -> Vec<
     wanted
 }
 
-/// A queue with those in it.
+/// A queue with its children.
 struct Branch<'t> {
     record: &'t QueueRecord,
     inside: Vec<Branch<'t>>,
     guarantee: Amounts,
     deserved: Amounts,
-    /// What is said to bound it.
+    /// Its configured limit.
     bound: Amounts,
-    /// Whether something is said of this cluster, here or below.
+    /// Whether it or a descendant has a quota on this cluster.
     is_said: bool,
-    /// Whether something bounds it, or a queue below it.
+    /// Whether it or a descendant has a limit.
     is_bounded: bool,
 }
 
 impl Branch<'_> {
-    /// Raises what there is to what somebody was promised: the cluster may have become smaller.
+    /// Raises the capacity to what is promised: the cluster may have shrunk.
     fn cover(&self, capacity: &mut Amounts) {
         for (name, amount) in self.deserved.iter().chain(&self.bound) {
             let has = capacity.entry(name.clone()).or_default();
@@ -97,10 +96,10 @@ impl Branch<'_> {
     }
 }
 
-/// What is shared.
+/// Capacity and pools of a cluster.
 struct Share {
     pools: Vec<Pool>,
-    /// What is counted, and its name there.
+    /// The counted resources, and their names on the cluster.
     counted: Vec<(Resource, String)>,
     capacity: Amounts,
     mig: BTreeSet<String>,
@@ -159,7 +158,7 @@ impl Share {
         }
     }
 
-    /// What is guaranteed to a queue, or to those in it together, whichever is more.
+    /// A queue's guarantee, or the sum of its children's if that is more.
     fn least<'a>(&self, quotas: &[&Quota], inside: impl Iterator<Item = &'a Amounts>) -> Amounts {
         let mut others = Amounts::new();
         for (name, amount) in inside.flatten() {
@@ -173,7 +172,7 @@ impl Share {
         amounts.filter(|(_, amount)| *amount > 0).collect()
     }
 
-    /// What is guaranteed of a resource. Slices of cards are resources of their own here.
+    /// The guarantee of a resource. GPU slices are separate resources.
     fn claimed(&self, quota: &Quota, resource: &Resource) -> u64 {
         let own = quota.guarantee.get(resource).unwrap_or(0);
         if *resource != Resource::Gpus {
@@ -186,18 +185,18 @@ impl Share {
         own.max(typed.fold(0, u64::saturating_add))
     }
 
-    /// What bounds a queue: in all pools together, where each of them has a bound.
+    /// The limit of a queue over all pools; `None` unless each pool has a limit.
     fn bound(&self, record: &QueueRecord, resource: &Resource) -> Option<u64> {
         let of_pool = |pool: &Pool| record.quotas.get(pool).and_then(|quota| bound(quota, resource));
         self.pools.iter().try_fold(0, |sum: u64, pool| Some(sum.saturating_add(of_pool(pool)?)))
     }
 
-    /// Writes a queue, then those in it. `above` is what the one that it is in may hold.
+    /// Adds a queue, then its children. `above` is the parent's capability.
     fn write(&self, branch: Branch<'_>, parent: &str, above: Option<&Amounts>, wanted: &mut Vec<Wanted>) {
         let most = |(name, has): (&String, &u64)| {
             let bounds = branch.bound.get(name).into_iter().chain(above.and_then(|above| above.get(name)));
             let own = branch.deserved.get(name).copied().unwrap_or(0);
-            // Volcano takes a bound of nothing for none at all.
+            // Volcano treats a zero limit as no limit.
             (name.clone(), bounds.min().unwrap_or(has).max(&own).max(&1).to_owned())
         };
         let capability: Amounts =
@@ -216,7 +215,7 @@ impl Share {
         }
     }
 
-    /// The weight that is said of the whole cluster, else the largest of its node groups.
+    /// The weight set for the whole cluster, else the largest of its node groups.
     fn weight(&self, record: &QueueRecord) -> u32 {
         let whole = self
             .pools
@@ -228,7 +227,7 @@ impl Share {
     }
 }
 
-/// What bounds a queue in one pool: its limit, and what it is guaranteed where it may not borrow.
+/// The limit of a queue in one pool: its configured limit, and its guarantee if it may not borrow.
 fn bound(quota: &Quota, resource: &Resource) -> Option<u64> {
     let own = match (quota.borrow, quota.guarantee.is_empty()) {
         (true, _) => None,

@@ -1,8 +1,9 @@
-//! Terminals on a cluster: a pod like the worker's, with a shell in its program's place, to which the server is attached.
+//! Terminals on a cluster: a pod like the worker's runs a shell instead of the program, and the server
+//! attaches to it.
 //!
-//! A shell with a terminal does not notice that nobody is attached any more. So its pod is that of a Job of its own, which has a
-//! minute to live; the server that holds the terminal gives it another one again and again. When that server is gone, the
-//! cluster itself ends and removes the Job.
+//! A shell with a terminal does not notice that no client is attached. So its pod belongs to a Job with a
+//! deadline of one minute, which the server keeps extending. When the server is gone, the cluster itself ends
+//! and removes the Job.
 
 mod objects;
 
@@ -39,17 +40,17 @@ use crate::pods::{PodState, state_of};
 use crate::submit::{Parcel, Submitted, Submitting};
 use objects::Objects;
 
-/// How long a pod may take to run. Requests to the server take a minute at most.
+/// How long a pod may take to start. Requests to the server take at most a minute.
 const PATIENCE: Duration = Duration::from_secs(50);
-/// How often its pod is looked at until then, and until it is gone.
+/// Poll interval until the pod runs, and until it is gone.
 const LOOK: Duration = Duration::from_millis(300);
-/// How long a pod lives without a word of the server that holds it.
+/// How long a pod lives without a renewal by the server.
 const HELD: Duration = Duration::from_secs(60);
-/// How often there is one.
+/// Renewal interval.
 const HOLD: Duration = Duration::from_secs(15);
-/// How long its end is waited for.
+/// How long to wait for its end.
 const GONE: Duration = Duration::from_secs(20);
-/// How much is read at a time, in bytes.
+/// Read size, in bytes.
 const PIECE: usize = 16 << 10;
 
 impl Terminals for KubernetesExecutor {
@@ -95,7 +96,7 @@ impl KubernetesExecutor {
         match opened.await {
             Ok((streams, held)) => Ok(PodTerminal { screen, streams, place, _held: held }),
             Err(message) => {
-                // It may take longer than whoever asked waits for the reason.
+                // In the background: this may take longer than the caller waits for the reason.
                 tokio::spawn(async move { place.remove().await });
                 Err(message)
             }
@@ -103,7 +104,7 @@ impl KubernetesExecutor {
     }
 }
 
-/// Where a terminal's objects are.
+/// Location of a terminal's objects.
 #[derive(Clone)]
 struct Place {
     cluster: Arc<Cluster>,
@@ -142,7 +143,7 @@ impl Place {
         }
     }
 
-    /// Lets its Job, made at `began` or later, live on, for as long as this runs.
+    /// Extends the deadline of its Job, created at `began` or later, for as long as this future runs.
     async fn hold(self, began: Instant) {
         let jobs: Api<BatchJob> = Api::namespaced(self.cluster.client().await, &self.namespace);
         loop {
@@ -158,7 +159,7 @@ impl Place {
         }
     }
 
-    /// The name of its pod, once that runs.
+    /// The name of its pod, once the pod runs.
     async fn running(&self, id: &str, worker: &WorkerName, until: Instant) -> Result<String, String> {
         let its = ListParams::default().labels(&format!("{}={id}", labels::TERMINAL));
         let pods = self.pods().await;
@@ -167,7 +168,7 @@ impl Place {
             let found = match self.cluster.ask("looking for a terminal's pod", pods.list(&its)).await {
                 Ok(found) => found.items.into_iter().next(),
                 Err(refused @ Refused::ForGood(_)) => return Err(refused.message().to_owned()),
-                // It may answer yet.
+                // The cluster may respond yet.
                 Err(refused) => {
                     note = Some(refused.message().to_owned());
                     None
@@ -195,7 +196,7 @@ impl Place {
         })
     }
 
-    /// Attaches to the shell, and lets it begin.
+    /// Attaches to the shell, and starts it.
     async fn attach(&self, pod: &str, size: TerminalSize) -> Result<Streams, String> {
         let params = AttachParams::interactive_tty().container(objects::SHELL);
         let pods = self.pods().await;
@@ -213,14 +214,14 @@ impl Place {
         };
         let begun = async {
             streams.resize(size).await?;
-            // The shell waits for a line before it shows anything.
+            // The shell waits for a line before its first output.
             streams.write(b"\n").await
         };
         begun.await.map_err(|error| format!("the terminal has ended: {error}"))?;
         Ok(streams)
     }
 
-    /// Removes its Secrets: those of a Job that was never made belong to nobody.
+    /// Removes its Secrets: without a Job they have no owner.
     async fn remove_secrets(&self) {
         let secrets: Api<Secret> = Api::namespaced(self.cluster.client().await, &self.namespace);
         let params = DeleteParams::default();
@@ -232,7 +233,7 @@ impl Place {
         }
     }
 
-    /// Removes its objects; done when its pod is gone, or the cluster does not answer.
+    /// Removes its objects; returns once the pod is gone or the cluster does not respond.
     async fn remove(&self) {
         let jobs: Api<BatchJob> = Api::namespaced(self.cluster.client().await, &self.namespace);
         self.remove_secrets().await;
@@ -242,13 +243,13 @@ impl Place {
             Ok(_) => true,
             Err(Refused::NotFound) => false,
             Err(refused) => {
-                // The cluster ends it by itself when its time is over.
+                // The cluster ends it at its deadline.
                 tracing::warn!(name = self.name, why = refused.message(), "a terminal was not removed");
                 false
             }
         };
         let until = Instant::now() + GONE;
-        // With its pods before it.
+        // After its pods.
         while left && Instant::now() < until {
             sleep(LOOK).await;
             let there = self.cluster.ask("removing a terminal", jobs.get_metadata(&self.name)).await;
@@ -262,7 +263,7 @@ struct Streams {
     stdin: Mutex<WriteHalf<SimplexStream>>,
     stdout: Mutex<ReadHalf<SimplexStream>>,
     sizes: Mutex<Sender<Size>>,
-    /// Ends with it.
+    /// Dropping it closes the connection.
     _process: AttachedProcess,
 }
 

@@ -1,5 +1,5 @@
-//! What is made of a worker's job for a terminal in its place: one pod with a shell, and nothing that belongs to the attempt.
-//! Pure.
+//! Manifests of a terminal, from a worker's job: one pod with a shell, and nothing that belongs to the
+//! attempt. Pure.
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob, labels, pull_secret};
@@ -10,35 +10,33 @@ use serde_json::{Value, json};
 
 use super::HELD;
 
-/// What the shell reads first; the pod's working directory, which ends with it.
+/// Startup file of the shell, in the pod's working directory, which is deleted with the pod.
 const FIRST: &str = "/cubeloom/work/.shell";
-/// The file that workers report to, and one that goes with the pod: nobody reads what is done in a terminal.
+/// The variable with the workers' report file. In a terminal it names a file in the pod, since nothing reads
+/// its reports.
 const REPORTS: &str = "CUBELOOM_OUTPUTS";
 const UNREAD: &str = "/cubeloom/work/outputs.jsonl";
-/// Where the pods of indexed Jobs have their index.
+/// Annotation with a pod's index, in indexed Jobs.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
-/// The objects of a terminal, and what must be known of them.
+/// Manifests of a terminal, and their names.
 pub struct Objects {
-    /// Their name.
     pub name: String,
-    /// The namespace that they are in.
     pub namespace: String,
-    /// The files that the worker is given, then its Job.
+    /// The worker's files, then its Job.
     pub all: Vec<Value>,
 }
 
-/// The name of the objects.
 fn name(order: &TerminalOrder) -> String {
     format!("cl-terminal-{}", order.id)
 }
 
-/// The cluster as it is for a single pod, which no operator makes and which waits in no queue.
+/// The facts for a single pod without an operator and without a queue.
 pub fn alone(facts: KubernetesFacts) -> KubernetesFacts {
     KubernetesFacts { kinds: Default::default(), volcano: None, kueue: None, ..facts }
 }
 
-/// The worker of this rank, and the job in which a shell stands in its program's place.
+/// The worker of this rank, and the job with a shell in place of its program.
 pub fn with_shell(order: &TerminalOrder) -> Option<(WorkerName, Job)> {
     let mut job = Job::clone(&order.job);
     let mut first = 0;
@@ -54,7 +52,7 @@ pub fn with_shell(order: &TerminalOrder) -> Option<(WorkerName, Job)> {
     Some((worker, job))
 }
 
-/// The objects of the worker's terminal, of those that the job with its shell became; `None` where it has no such pod.
+/// The terminal's manifests, from those of the job with its shell. Returns `None` if it has no such pod.
 pub fn of(lowered: KubernetesJob, order: &TerminalOrder, worker: &WorkerName) -> Option<Objects> {
     let (name, job) = (name(order), order.job.key.object_name());
     let template = |object: &Value| match object["kind"].as_str()? {
@@ -96,7 +94,7 @@ pub fn of(lowered: KubernetesJob, order: &TerminalOrder, worker: &WorkerName) ->
     Some(Objects { name, namespace, all })
 }
 
-/// It belongs to the terminal, to no attempt: nobody takes it for a worker.
+/// Labels an object as the terminal's, so that it does not count as a worker.
 fn own(metadata: &mut Value, id: &str) {
     for (part, names) in
         [("labels", &[labels::JOB, labels::ROLE, labels::INDEX][..]), ("annotations", &[labels::KEY])]
@@ -108,13 +106,13 @@ fn own(metadata: &mut Value, id: &str) {
     metadata["labels"][labels::TERMINAL] = id.into();
 }
 
-/// The container of the shell, whatever operators call that of the worker. Beside one that others have put into the pod, whoever
-/// attaches must name it.
+/// Name of the shell's container, whatever operators name the worker's. If other containers are injected into
+/// the pod, a client must name it to attach.
 pub const SHELL: &str = "shell";
 
-/// A pod with a terminal, whose files and secrets have its name instead of the attempt's.
+/// Turns a pod into one with a terminal, whose files and secrets have its own name instead of the attempt's.
 fn pod(spec: &mut Value, (job, name): (&str, &str)) {
-    // The Service by which it would have a name is gone.
+    // The Service of this subdomain does not exist.
     spec.as_object_mut().map(|spec| spec.remove("subdomain"));
     spec["terminationGracePeriodSeconds"] = 2.into();
     let pulled = (pull_secret(job), pull_secret(name));
@@ -146,7 +144,7 @@ fn items<'a>(object: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut 
     object.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
-/// Replaces a name where it stands.
+/// Replaces a name at this path.
 fn rename(object: &mut Value, at: &str, (from, to): (&str, &str)) {
     if let Some(value) = object.pointer_mut(at).filter(|value| *value == from) {
         *value = to.into();
@@ -173,7 +171,7 @@ mod tests {
         }
     }
 
-    /// What the job becomes, with all that has its name in it.
+    /// The lowered job, with every occurrence of its name.
     fn lowered(job: &str) -> KubernetesJob {
         let labels =
             json!({"cubeloom/job": job, "cubeloom/run": "r", "app.kubernetes.io/managed-by": "cubeloom"});

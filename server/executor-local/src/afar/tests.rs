@@ -1,4 +1,4 @@
-//! What an account writes is believed no further than it can be true.
+//! Records written by an account are trusted only within plausible bounds.
 
 use cubeloom_workers::ends::End;
 
@@ -50,7 +50,7 @@ fn an_honest_record_stays_as_it_is() {
     assert_eq!(span.exit(&honest), honest);
 }
 
-/// Nodes whose clocks are ahead of the server's, or behind: what ran is moved, and is counted all the same.
+/// Nodes whose clocks are ahead of or behind the server's: a run is shifted, but counts in full.
 #[test]
 fn a_record_of_another_clock_keeps_how_long_it_ran() {
     let span = Span::new(Timestamp(1_000_000), Timestamp(9_000_000));

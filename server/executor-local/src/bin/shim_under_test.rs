@@ -1,4 +1,4 @@
-//! The shim of this crate's tests; the product has its own, beside `cubeloom`.
+//! The shim for this crate's tests; the product has its own, next to `cubeloom`.
 
 fn main() {
     cubeloom_executor_local::failpoint::install();

@@ -1,4 +1,4 @@
-//! Which control groups this process may make.
+//! Detects the control groups that this process may create.
 
 use std::path::{Path, PathBuf};
 
@@ -7,28 +7,25 @@ use cubeloom_files::own;
 use super::group::{shares, weight};
 use super::{Cgroup, OPEN_PARENT, PARENT};
 
-/// Where workers' groups are made.
+/// The parent of the workers' groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hierarchy {
     /// Version 1: the parent folder in each controller's hierarchy.
     V1 {
-        /// Memory.
         memory: PathBuf,
-        /// CPU share and quota.
         cpu: Option<PathBuf>,
-        /// Number of processes.
         pids: Option<PathBuf>,
         /// Sockets: version 2's parent folder, on a hybrid machine.
         sockets: Option<PathBuf>,
     },
     /// Version 2: the parent folder.
     V2(PathBuf),
-    /// None; the text says why.
+    /// None, for this reason.
     None(String),
 }
 
 impl Hierarchy {
-    /// The group of the worker `name`, not made yet.
+    /// The group of the worker `name`; not created yet.
     #[must_use]
     pub fn group(&self, name: &str) -> Option<Cgroup> {
         let below = |parent: &Option<PathBuf>| parent.as_ref().map(|parent| parent.join(name));
@@ -44,7 +41,7 @@ impl Hierarchy {
         }
     }
 
-    /// The folder of version 2 that all workers' sockets belong to.
+    /// The version 2 folder that contains all workers' sockets.
     pub(super) fn sockets(&self) -> Option<&Path> {
         match self {
             Self::V1 { sockets, .. } => sockets.as_deref(),
@@ -54,8 +51,8 @@ impl Hierarchy {
     }
 }
 
-/// Finds the hierarchies that are mounted, and makes our parent folder in them: one where connections are `apart`, or one where
-/// they are not.
+/// Finds the mounted hierarchies and creates our parent folder in them. `apart` selects the parent with
+/// isolated connections.
 #[must_use]
 pub fn detect(apart: bool) -> Hierarchy {
     let mounts = own::read_to_string("/proc/self/mounts").unwrap_or_default();
@@ -75,7 +72,7 @@ pub fn detect(apart: bool) -> Hierarchy {
     }
 }
 
-/// Where version 1's `controller` is mounted.
+/// Mount point of a version 1 `controller`.
 fn v1_mount(mounts: &str, controller: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let mut fields = line.split(' ');
@@ -84,7 +81,7 @@ fn v1_mount(mounts: &str, controller: &str) -> Option<PathBuf> {
     })
 }
 
-/// Where version 2 is mounted.
+/// Mount point of version 2.
 fn v2_mount(mounts: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let mut fields = line.split(' ');
@@ -93,7 +90,7 @@ fn v2_mount(mounts: &str) -> Option<PathBuf> {
     })
 }
 
-/// Makes our folder below `root`, if we may.
+/// Creates our folder below `root`, if permitted.
 fn make_parent(root: &Path, name: &str) -> Option<PathBuf> {
     let parent = root.join(name);
     match own::create_dir(&parent) {
@@ -104,7 +101,7 @@ fn make_parent(root: &Path, name: &str) -> Option<PathBuf> {
     rustix::fs::access(&parent, rustix::fs::Access::WRITE_OK).ok().map(|()| parent)
 }
 
-/// Version 2's parent folder, when memory, cpu and pids can be had in it.
+/// Version 2's parent folder, if memory, cpu and pids are available in it.
 fn version2(mounts: &str, name: &str) -> Option<PathBuf> {
     let root = v2_mount(mounts)?;
     let offered = own::read_to_string(root.join("cgroup.controllers")).ok()?;
@@ -119,8 +116,8 @@ fn version2(mounts: &str, name: &str) -> Option<PathBuf> {
     Some(parent)
 }
 
-/// Gives all workers together the share of all cores: what they are guaranteed holds beside the machine's other programs, too,
-/// which have the share of a core each.
+/// Gives all workers together the CPU share of all cores. So their guarantees hold against the machine's
+/// other programs too, which have the share of one core each.
 fn stand_for_all_cores(file: &Path, share: fn(u64) -> u64) {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
     let _ = own::write(file, share(cores * 1000).to_string());

@@ -1,4 +1,4 @@
-//! What is done with one worker's group: made, entered, read, emptied, removed.
+//! Operations on one worker's group: create, enter, read, empty, remove.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -12,14 +12,15 @@ use super::Cgroup;
 use super::entrance::Entrance;
 use crate::spec::Limits;
 
-/// The scheduler's period for quotas, in microseconds: the kernel's own default.
+/// The CFS quota period in microseconds: the kernel's default.
 const PERIOD_US: u64 = 100_000;
-/// How often, and after which time, it is looked whether what was killed is gone: a process that waits for its disk ends late.
+/// How often, and at which interval, to check whether killed processes are gone: one that waits for its disk
+/// ends late.
 const ENDINGS: u32 = 500;
 const ENDING: Duration = Duration::from_millis(10);
 
 impl Cgroup {
-    /// All folders of it.
+    /// All its folders.
     fn folders(&self) -> Vec<&PathBuf> {
         match self {
             Self::V1 { memory, cpu, pids, sockets } => {
@@ -29,7 +30,7 @@ impl Cgroup {
         }
     }
 
-    /// Version 2's folder, if there is one.
+    /// Version 2's folder, if any.
     fn unified(&self) -> Option<&PathBuf> {
         match self {
             Self::V1 { sockets, .. } => sockets.as_ref(),
@@ -37,7 +38,7 @@ impl Cgroup {
         }
     }
 
-    /// The folder that lists its processes and counts their memory.
+    /// The folder that lists its processes and accounts their memory.
     fn main(&self) -> &Path {
         match self {
             Self::V1 { memory, .. } => memory,
@@ -45,10 +46,7 @@ impl Cgroup {
         }
     }
 
-    /// Makes it and sets its limits.
-    ///
-    /// # Errors
-    /// The kernel refused.
+    /// Creates it and sets its limits.
     pub fn create(&self, limits: &Limits) -> io::Result<()> {
         for folder in self.folders() {
             match own::create_dir(folder) {
@@ -85,24 +83,21 @@ impl Cgroup {
         }
     }
 
-    /// Lets it have so much memory, in bytes. What it uses of a smaller limit already, nobody takes from it.
+    /// Sets its memory limit, in bytes. Memory already in use beyond a smaller limit is not reclaimed.
     ///
     /// # Errors
-    /// The kernel refused, or it has not been made yet.
+    /// The kernel refused, or the group does not exist yet.
     pub fn set_memory(&self, bytes: u64) -> io::Result<()> {
         let file = match self {
             Self::V1 { .. } => "memory.limit_in_bytes",
             Self::V2 { .. } => "memory.max",
         };
-        // Not made: it would be a file of another kind.
+        // Do not create it: that would be a regular file.
         own::open_with(OpenOptions::new().write(true), self.main().join(file))?
             .write_all(bytes.to_string().as_bytes())
     }
 
-    /// What a process needs to enter it.
-    ///
-    /// # Errors
-    /// The kernel refused.
+    /// The files that a process needs to enter it.
     pub(crate) fn entrance(&self) -> io::Result<Entrance> {
         let unified = self.unified();
         let written = |path: PathBuf| own::open_with(OpenOptions::new().write(true), path);
@@ -115,14 +110,14 @@ impl Cgroup {
         })
     }
 
-    /// The processes in it.
+    /// Ids of its processes.
     #[must_use]
     pub fn processes(&self) -> Vec<i32> {
         let listed = own::read_to_string(self.main().join("cgroup.procs")).unwrap_or_default();
         listed.lines().filter_map(|line| line.parse().ok()).collect()
     }
 
-    /// Forbids new processes, so that killing what is there comes to an end.
+    /// Forbids new processes, so that killing the existing ones terminates.
     pub fn close(&self) {
         let folder = match self {
             Self::V1 { pids, .. } => pids.as_ref(),
@@ -144,7 +139,7 @@ impl Cgroup {
         keys.iter().map(|key| value_of(&stat, key)).sum()
     }
 
-    /// The kernel's own maximum, page cache included, in bytes.
+    /// The kernel's own maximum, including page cache, in bytes.
     #[must_use]
     pub fn kernel_peak(&self) -> Option<u64> {
         let file = match self {
@@ -154,8 +149,8 @@ impl Cgroup {
         own::read_to_string(self.main().join(file)).ok()?.trim().parse().ok()
     }
 
-    /// CPU time so far, in microseconds. Version 1 counts it in a controller of its own; where that one is not
-    /// mounted together with the CPU's, the processes are asked instead, which costs a worker less.
+    /// CPU time so far, in microseconds. Version 1 accounts it in a separate controller. If that one is not
+    /// mounted together with the CPU's, the sum over its processes is used, which costs a worker less.
     #[must_use]
     pub fn cpu_us(&self) -> Option<u64> {
         match self {
@@ -168,7 +163,7 @@ impl Cgroup {
         }
     }
 
-    /// For how long its threads were held back at its quota so far, in microseconds.
+    /// How long its threads were throttled by the quota so far, in microseconds.
     #[must_use]
     pub fn throttled_us(&self) -> Option<u64> {
         match self {
@@ -182,25 +177,26 @@ impl Cgroup {
         }
     }
 
-    /// For how long one of its threads or more waited for storage so far, in microseconds; `None` where the kernel does not
-    /// count pressure.
+    /// How long at least one of its threads waited for storage so far, in microseconds; `None` if the kernel
+    /// does not account pressure.
     #[must_use]
     pub fn io_wait_us(&self) -> Option<u64> {
         self.pressure("io.pressure")
     }
 
-    /// The same of waiting for a CPU, also at its limit.
+    /// The same for waiting for a CPU, including throttling.
     #[must_use]
     pub fn cpu_wait_us(&self) -> Option<u64> {
         self.pressure("cpu.pressure")
     }
 
-    /// Version 2 counts pressure, also where another version has the controllers: Documentation/accounting/psi.rst of Linux.
+    /// Version 2 accounts pressure, even if version 1 has the controllers: Documentation/accounting/psi.rst
+    /// of Linux.
     fn pressure(&self, file: &str) -> Option<u64> {
         waited(&own::read_to_string(self.unified()?.join(file)).ok()?)
     }
 
-    /// Bytes read from disks and written to them so far; `None` where the controller of these is not to be had.
+    /// Bytes read from and written to disks so far; `None` without the I/O controller.
     #[must_use]
     pub fn disk(&self) -> Option<(u64, u64)> {
         match self {
@@ -209,7 +205,7 @@ impl Cgroup {
         }
     }
 
-    /// In how many of the scheduler's periods its processes ran, and in how many its limit held them back.
+    /// CFS periods in which its processes ran, and in which they were throttled.
     #[must_use]
     pub fn periods(&self) -> Option<(u64, u64)> {
         let folder = match self {
@@ -220,7 +216,7 @@ impl Cgroup {
         Some((value_of(&stat, "nr_periods")?, value_of(&stat, "nr_throttled")?))
     }
 
-    /// How many processes the kernel has ended because memory ran out.
+    /// Number of OOM kills.
     #[must_use]
     pub fn oom_kills(&self) -> u64 {
         let file = match self {
@@ -231,7 +227,7 @@ impl Cgroup {
         value_of(&text, "oom_kill").unwrap_or(0)
     }
 
-    /// Ends all that is in it, and removes it, when nobody waits for that.
+    /// Kills everything in it and removes it, in the background.
     pub(crate) fn end(self) {
         std::thread::spawn(move || {
             self.close();
@@ -256,27 +252,27 @@ impl Cgroup {
     }
 }
 
-/// Version 1's share of so many thousandths of a core: 1024 is one, and 2 the least.
+/// Version 1's CPU shares for this many millicores: 1024 is one core, and 2 the minimum.
 pub(super) fn shares(millis: u64) -> u64 {
     (millis.saturating_mul(1024) / 1000).clamp(2, 262_144)
 }
 
-/// Version 2's weight of so many thousandths of a core: 100 is one.
+/// Version 2's CPU weight for this many millicores: 100 is one core.
 pub(super) fn weight(millis: u64) -> u64 {
     (millis / 10).clamp(1, 10_000)
 }
 
-/// CPU time a period, in microseconds; the kernel takes no less than 1 ms.
+/// CPU time per period, in microseconds; the kernel's minimum is 1 ms.
 fn quota_us(limits: &Limits) -> u64 {
     (limits.cpu_most_millis * PERIOD_US / 1000).max(1000)
 }
 
-/// The number behind `key` in lines of `key number`.
+/// The number after `key` in lines of `key number`.
 pub(super) fn value_of(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
-/// The bytes read and written in lines of `8:0 rbytes=1 wbytes=2 rios=3 ...`, of all devices together.
+/// The bytes read and written in lines of `8:0 rbytes=1 wbytes=2 rios=3 ...`, summed over devices.
 fn moved(text: &str) -> (u64, u64) {
     let sum = |key: &str| {
         let values = text.split_whitespace().filter_map(|word| word.strip_prefix(key)?.parse::<u64>().ok());
@@ -285,7 +281,7 @@ fn moved(text: &str) -> (u64, u64) {
     (sum("rbytes="), sum("wbytes="))
 }
 
-/// The time in which some waited, in microseconds, of a file as `io.pressure` and `/proc/pressure/io`.
+/// The time with some tasks stalled, in microseconds, of a file like `io.pressure` or `/proc/pressure/io`.
 pub(crate) fn waited(pressure: &str) -> Option<u64> {
     let some = pressure.lines().find(|line| line.starts_with("some "))?;
     some.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()

@@ -1,6 +1,6 @@
 //! Control groups: where they are, and the group of one worker.
 //!
-//! Version 2 is used where its controllers can be had; else version 1's, as on a hybrid machine.
+//! Uses version 2 if its controllers are available; otherwise version 1, as on a hybrid machine.
 
 mod detect;
 mod entrance;
@@ -17,31 +17,30 @@ pub(crate) use entrance::{Entrance, Forked};
 pub(crate) use group::waited;
 pub(crate) use own::Own;
 
-/// The folder below each hierarchy's root that all of our groups lie in.
+/// The folder below each hierarchy's root that contains all our groups.
 const PARENT: &str = "cubeloom";
-/// Version 2's, for workers whose connections are not kept apart: what is attached to a group holds for all below it, also those
-/// of another server.
+/// Version 2's, for workers whose connections are not isolated. It is separate because a program attached to
+/// a group also applies to all groups below it, including another server's.
 const OPEN_PARENT: &str = "cubeloom-open";
 
-/// One worker's control group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "version", rename_all = "snake_case")]
 pub enum Cgroup {
-    /// One folder in each controller's own hierarchy.
+    /// One folder in each controller's hierarchy.
     V1 {
-        /// Memory: limits, counts, and the list of processes.
+        /// Memory: limits, counters, and the list of processes.
         memory: PathBuf,
-        /// The CPU's share and quota.
+        /// CPU shares and quota.
         cpu: Option<PathBuf>,
         /// The number of processes.
         pids: Option<PathBuf>,
-        /// Version 2's, without controllers: by it the kernel knows whose sockets are whose.
+        /// Version 2's, without controllers: it shows the kernel the owner of a socket.
         #[serde(default)]
         sockets: Option<PathBuf>,
     },
     /// One folder.
     V2 {
-        /// The folder.
+        /// The folder of the group.
         path: PathBuf,
     },
 }

@@ -1,9 +1,10 @@
-//! Keeps workers from connecting to those of another project, on the loopback interface and on the machine's own addresses.
+//! Blocks connections between workers of different projects, on the loopback interface and on the machine's
+//! own addresses.
 //!
-//! Two programs of the kernel's virtual machine are attached to the group that holds all workers. One marks each packet that
-//! leaves a worker through the loopback interface with the sender's uid, after routing and netfilter have seen it. The other
-//! drops a packet with a mark whose uid is not the receiving socket's. Everything else passes: other machines, what listens on
-//! this machine and is no worker, the server's own connections to workers.
+//! Two BPF programs are attached to the group that contains all workers. One marks each packet that leaves a
+//! worker through the loopback interface with the sender's uid, after routing and netfilter. The other drops
+//! a packet with a mark whose uid is not the receiving socket's. Everything else passes: other machines,
+//! listeners on this machine that are no workers, the server's own connections to workers.
 //! docs/decisions/0041-connections-between-local-workers.md; bpf(2), include/uapi/linux/bpf.h of Linux.
 
 #![allow(
@@ -19,14 +20,14 @@ use cubeloom_files::own;
 
 use super::Hierarchy;
 
-/// The lower half of a mark; the upper half is of the uid. Kubernetes' own marks use bits 14 and 15.
+/// The lower half of a mark; the upper half is the uid's. Kubernetes' own marks use bits 14 and 15.
 const TAG: i32 = 0x0c1b;
-/// The loopback interface's number.
+/// Interface index of loopback.
 const LOOPBACK: i32 = 1;
-/// What the kernel answers for a socket without an owner (`fs.overflowuid`).
+/// The kernel's uid of a socket without an owner (`fs.overflowuid`).
 const OVERFLOW_UID: i32 = 65534;
 
-// bpf(2): commands, the kind of a program, a flag by which a group below may have programs of its own, and a function.
+// bpf(2): commands, a program type, the flag that permits programs in child groups, and a helper function.
 const LOAD: libc::c_int = 5;
 const ATTACH: libc::c_int = 8;
 const CGROUP_SKB: u32 = 8;
@@ -37,7 +38,7 @@ const GET_SOCKET_UID: i32 = 47;
 const MARK: i16 = 8;
 const IFINDEX: i16 = 40;
 
-/// On which way a program sees packets; the numbers are the kernel's.
+/// The direction of packets that a program sees; the values are the kernel's.
 #[derive(Clone, Copy)]
 enum Way {
     In = 0,
@@ -56,7 +57,7 @@ struct Instruction {
     immediate: i32,
 }
 
-/// The members of `union bpf_attr` that loading uses.
+/// The members of `union bpf_attr` for loading.
 #[repr(C)]
 struct Loading {
     kind: u32,
@@ -73,7 +74,7 @@ struct Loading {
     way: u32,
 }
 
-/// The members that attaching uses.
+/// The members for attaching.
 #[repr(C)]
 struct Attaching {
     group: u32,
@@ -82,10 +83,10 @@ struct Attaching {
     flags: u32,
 }
 
-/// Whether the kernel takes the programs, and there is a group for them.
+/// Checks whether the kernel accepts the programs, and there is a group for them.
 ///
 /// # Errors
-/// Why it does not.
+/// A sentence why not.
 pub(crate) fn try_it(hierarchy: &Hierarchy) -> Result<(), String> {
     hierarchy.sockets().ok_or("version 2 of control groups, which knows sockets, is not mounted")?;
     WAYS.into_iter()
@@ -93,11 +94,8 @@ pub(crate) fn try_it(hierarchy: &Hierarchy) -> Result<(), String> {
         .map_err(|error| format!("the kernel refuses programs that keep connections apart: {error}"))
 }
 
-/// Keeps the connections of the workers in the hierarchy's groups apart from now on. Programs of an earlier server, or of another
-/// one, are the same, and replaced.
-///
-/// # Errors
-/// The kernel refused.
+/// Isolates the connections of workers in the hierarchy's groups from now on. Replaces the identical programs
+/// of an earlier or another server.
 pub(crate) fn keep_apart(hierarchy: &Hierarchy) -> io::Result<()> {
     let Some(folder) = hierarchy.sockets() else { return Ok(()) };
     WAYS.into_iter().try_for_each(|way| attach(folder, way))
@@ -130,12 +128,13 @@ fn load(way: Way) -> io::Result<OwnedFd> {
             way: way as u32,
         },
     )?;
-    // SAFETY: the kernel has just made it for this call alone.
+    // SAFETY: the kernel has just created it for this call alone.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
 fn bpf<T>(command: libc::c_int, attributes: &T) -> io::Result<libc::c_int> {
-    // SAFETY: `attributes` is as large as is said, without padding, and what it points to outlives the call.
+    // SAFETY: `attributes` has the stated size, without padding, and the data that it points to outlives the
+    // call.
     let done =
         unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>()) };
     match libc::c_int::try_from(done) {
@@ -144,12 +143,12 @@ fn bpf<T>(command: libc::c_int, attributes: &T) -> io::Result<libc::c_int> {
     }
 }
 
-/// The program for a way. Register 1 has the packet at the start, 6 to 9 survive calls, 0 is the result: 1 lets it through, which
-/// the last two instructions do. Jumps forward end there.
+/// The program for a direction. Register 1 has the packet at the start, and 6 to 9 survive calls. Register 0
+/// is the result: 1 accepts the packet, as the last two instructions do. Forward jumps end there.
 fn program(way: Way) -> Vec<Instruction> {
     let mut code = vec![copy(6, 1)];
     match way {
-        // Not by loopback, or of a socket of root or without an owner: as it is.
+        // Not through loopback, or from a socket of root or without an owner: no mark.
         Way::Out => code.extend([
             read(0, 6, IFINDEX),
             unless_equal(0, LOOPBACK, 6),
@@ -160,7 +159,8 @@ fn program(way: Way) -> Vec<Instruction> {
             or(0, TAG),
             write(6, MARK, 0),
         ]),
-        // Through without a mark, to a socket of root or without an owner, and with the mark of the receiver's own packets.
+        // Accept a packet without a mark, to a socket of root or without an owner, or with the mark of the
+        // receiver's own uid.
         Way::In => code.extend([
             read(7, 6, MARK),
             copy(8, 7),
@@ -194,7 +194,7 @@ fn set(to: u8, value: i32) -> Instruction {
     instruction(0xb7, to, 0, 0, value)
 }
 
-/// Of 32 bits, as the next ones: what is beyond becomes 0.
+/// 32 bits, like the following ones: bits shifted out are lost.
 fn shift_left(to: u8, bits: i32) -> Instruction {
     instruction(0x64, to, 0, 0, bits)
 }

@@ -1,5 +1,4 @@
-//! The cgroup that somebody else, such as Slurm, has put this process into: whether the kernel ended something in it because
-//! memory ran out.
+//! The cgroup of this process, set by something else, such as Slurm: detects OOM kills in it.
 
 use std::iter::once;
 use std::path::{Path, PathBuf};
@@ -8,19 +7,19 @@ use cubeloom_files::own;
 
 use super::group::value_of;
 
-/// Where cgroups are mounted.
+/// Mount point of cgroups.
 const ROOT: &str = "/sys/fs/cgroup";
 
 /// This process's own cgroup.
 pub struct Own {
-    /// Where the kernel counts, if it does.
+    /// The counter's file, if any.
     count: Option<PathBuf>,
-    /// What it had counted before.
+    /// The count at the start.
     before: u64,
 }
 
 impl Own {
-    /// Finds it, and notes what was counted so far.
+    /// Finds the cgroup, and records the count so far.
     pub fn find() -> Self {
         let told = own::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let count = files(&told).into_iter().find(|path| path.exists());
@@ -28,7 +27,7 @@ impl Own {
         Self { count, before }
     }
 
-    /// Whether the kernel has ended a process since then because memory ran out.
+    /// Whether the kernel has OOM killed a process since then.
     pub fn ran_out(&self) -> bool {
         counted(self.count.as_deref()) > self.before
     }
@@ -39,9 +38,10 @@ fn counted(file: Option<&Path>) -> u64 {
     value_of(&text, "oom_kill").unwrap_or(0)
 }
 
-/// Where the kernel may count, by what `/proc/self/cgroup` says: the memory controller's own cgroup, or, of version 2, the
-/// nearest above that has one. Above a job there are others' processes, and `memory.events` counts those below as well: only
-/// the job's own cgroups are looked at, and of each what happened in it alone.
+/// Candidate counter files, from `/proc/self/cgroup`: the memory controller's cgroup, or in version 2 the
+/// nearest ancestor with the controller. Ancestors of a job contain other jobs' processes, and
+/// `memory.events` includes descendants. So only the job's own cgroups are read, and of each only its local
+/// events.
 fn files(told: &str) -> Vec<PathBuf> {
     let lines = || {
         told.lines().filter_map(|line| {
@@ -63,7 +63,7 @@ fn files(told: &str) -> Vec<PathBuf> {
     first.chain(second).collect()
 }
 
-/// Whether a cgroup is a job's, or within one: `job_7/step_0/user`.
+/// Whether a cgroup belongs to a Slurm job: `job_7/step_0/user`.
 fn of_job(path: &Path) -> bool {
     let job = |name: &str| name.starts_with("job_") || name.starts_with("step_");
     path.components().any(|part| part.as_os_str().to_str().is_some_and(job))

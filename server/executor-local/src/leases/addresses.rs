@@ -1,4 +1,4 @@
-//! Loopback addresses: each server takes one block 127.B.0.0/16, its workers take addresses in it.
+//! Loopback addresses: each server claims one block 127.B.0.0/16, and its workers get addresses from it.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,21 +7,21 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
 
-/// The first block; below lie addresses that people and distributions use.
+/// The first block; the addresses below are in common use.
 const FIRST: u8 = 16;
 const BLOCKS: u8 = 238;
 
-/// A block that this server alone has, for as long as it lives.
+/// A block that this server has exclusively while it runs.
 pub(super) struct Block {
     second: u8,
-    /// An abstract socket's name belongs to the network namespace, as loopback addresses do, and is given back
-    /// by the kernel when the process ends.
+    /// Abstract socket names are per network namespace, like loopback addresses, and the kernel releases them
+    /// when the process ends.
     _claim: UnixDatagram,
 }
 
 impl Block {
-    /// Takes a block. A data folder prefers the same one each time, so that after a restart its workers that
-    /// still live keep their addresses to themselves.
+    /// Claims a block. A data folder prefers the same one each time, so that after a restart the addresses of
+    /// running workers stay reserved.
     pub(super) fn take(data: &Path) -> Option<Self> {
         let mut hasher = DefaultHasher::new();
         data.hash(&mut hasher);
@@ -34,12 +34,12 @@ impl Block {
         })
     }
 
-    /// Which of the blocks it is.
+    /// Number of the block.
     pub(super) fn number(&self) -> u8 {
         self.second - FIRST
     }
 
-    /// The next address that nobody has, round and round.
+    /// The next unused address, round-robin.
     pub(super) fn next_free(&self, next: &mut u16, taken: &HashSet<Ipv4Addr>) -> Option<Ipv4Addr> {
         (0..=u16::MAX).find_map(|_| {
             *next = next.wrapping_add(1);

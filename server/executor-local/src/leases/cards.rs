@@ -1,4 +1,4 @@
-//! Graphics cards: whole ones with their NVLink neighbours, or shares of one.
+//! GPUs: whole ones along with their NVLink neighbours, or a fraction of one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,14 +9,15 @@ use cubeloom_domain::resources::GpuRequest;
 use crate::gpu::Gpus;
 use crate::xid::Xids;
 
-/// The cards, and how much of each is given away (1 is all of it). Nobody gets one that is faulty; who has it keeps it.
+/// The GPUs, and the allocated fraction of each (1 is all of it). Faulty GPUs are not allocated; existing
+/// allocations stay.
 pub(super) struct Cards {
     gpus: Gpus,
     used: Vec<f64>,
     xids: Arc<Xids>,
 }
 
-/// Shares add up with rounding errors.
+/// Fractions add up with rounding errors.
 const NEARLY: f64 = 1e-9;
 
 impl Cards {
@@ -25,18 +26,18 @@ impl Cards {
         Self { gpus, used, xids }
     }
 
-    /// The error of its own that a card has had.
+    /// The hardware XID error that a GPU has had.
     fn fault(&self, card: usize) -> Option<u32> {
         self.xids.fault(&self.gpus.facts[card].uuid)
     }
 
-    /// The faulty cards that nobody has, by UUID, each with its error.
+    /// Faulty GPUs without an allocation, by UUID, each with its error.
     pub(super) fn kept_back(&self) -> BTreeMap<String, u32> {
         let free = (0..self.used.len()).filter(|card| self.used[*card] < NEARLY);
         free.filter_map(|card| Some((self.gpus.facts[card].uuid.clone(), self.fault(card)?))).collect()
     }
 
-    /// Takes what is asked for: the cards' UUIDs, and the share of each.
+    /// Allocates a request: returns the GPUs' UUIDs, and the fraction of each.
     pub(super) fn take(&mut self, request: &GpuRequest) -> Result<(Vec<String>, f64), String> {
         let chosen = match request.count {
             Some(count) => self.whole(request, count as usize).map(|cards| (cards, 1.0)),
@@ -49,7 +50,7 @@ impl Cards {
         Ok((cards.into_iter().map(|card| self.gpus.facts[card].uuid.clone()).collect(), share))
     }
 
-    /// Takes back what was given before a restart; the share of each card.
+    /// Restores an allocation from before a restart; returns the fraction of each GPU.
     pub(super) fn retake(&mut self, uuids: &[String], request: &GpuRequest) -> f64 {
         let index = |uuid: &String| self.gpus.facts.iter().position(|gpu| gpu.uuid == *uuid);
         let cards: Vec<usize> = uuids.iter().filter_map(index).collect();
@@ -69,14 +70,14 @@ impl Cards {
         }
     }
 
-    /// Whether a card is one of those that are asked for, and not faulty.
+    /// Whether a GPU matches the request and is healthy.
     fn suits(&self, request: &GpuRequest, card: usize) -> bool {
         let name = self.gpus.facts[card].name.to_lowercase();
         let is_of_kind = request.kind.as_ref().is_none_or(|kind| name.contains(&kind.to_lowercase()));
         is_of_kind && self.fault(card).is_none()
     }
 
-    /// `count` free cards, grown from the seed that gives the most links among them.
+    /// `count` free GPUs, grown from the seed that yields the most links among them.
     fn whole(&self, request: &GpuRequest, count: usize) -> Option<Vec<usize>> {
         let free: Vec<usize> = (0..self.used.len())
             .filter(|card| self.used[*card] < NEARLY && self.suits(request, *card))
@@ -108,7 +109,7 @@ impl Cards {
         pairs.map(|(a, b)| self.gpus.links(a, b)).sum()
     }
 
-    /// The share of `card` that the request means.
+    /// The fraction of `card` that equals the request.
     fn share(&self, request: &GpuRequest, card: usize) -> f64 {
         match (request.fraction, request.memory) {
             (Some(fraction), _) => fraction,
@@ -118,7 +119,7 @@ impl Cards {
         }
     }
 
-    /// The fullest card that still has room.
+    /// The GPU with the largest allocation that still fits the request.
     fn part(&self, request: &GpuRequest) -> Option<(usize, f64)> {
         (0..self.used.len())
             .filter(|card| self.suits(request, *card))
@@ -150,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// Four cards, 0-2 and 1-3 linked.
+    /// Four GPUs, 0-2 and 1-3 linked.
     fn cards() -> Cards {
         let fact = |n: u32| GpuFacts {
             uuid: format!("GPU-{n}"),
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn a_faulty_card_is_given_to_nobody_until_its_error_is_forgotten() {
         let mut cards = cards();
-        // What a program did wrong is nothing against the card.
+        // A program's own error says nothing about the GPU.
         cards.xids.note("GPU-0", 31);
         cards.xids.note("GPU-2", 79);
         let refused = cards.take(&whole(4)).unwrap_err();
@@ -203,7 +204,7 @@ mod tests {
         assert_eq!(cards.kept_back(), BTreeMap::from([("GPU-2".to_owned(), 79)]));
         let half = GpuRequest { fraction: Some(0.5), ..GpuRequest::default() };
         assert!(cards.take(&half).is_err(), "nor is a part of it");
-        // As when it was reset.
+        // As after a reset.
         assert_eq!(cards.xids.forget("GPU-2"), Some(79));
         assert_eq!(cards.take(&half).unwrap().0, ["GPU-2"]);
     }
@@ -231,7 +232,7 @@ mod tests {
         cards.give_back(&held, share);
         assert_eq!(cards.kept_back(), BTreeMap::from([(held[0].clone(), 48)]));
         assert!(cards.take(&whole(2)).is_err());
-        // A job of an earlier server has it still.
+        // A job of an earlier server still has it.
         cards.retake(&held, &whole(2));
         assert!(cards.kept_back().is_empty());
     }

@@ -1,4 +1,4 @@
-//! What each live attempt holds of this machine: addresses, ports, cards.
+//! Allocations of live attempts on this machine: addresses, ports, GPUs.
 
 mod addresses;
 mod cards;
@@ -21,7 +21,6 @@ use crate::xid::Xids;
 use addresses::Block;
 use cards::Cards;
 
-/// What is leased.
 pub(crate) struct Leases {
     block: Block,
     range: ports::Range,
@@ -37,15 +36,15 @@ struct State {
     next_port: u16,
 }
 
-/// What one worker holds.
+/// Allocation of one worker.
 struct Held {
     binding: WorkerBinding,
-    /// The share of each of its cards.
+    /// The fraction of each of its GPUs.
     share: f64,
 }
 
 impl Leases {
-    /// Takes a block of addresses for the server with this data folder.
+    /// Claims an address block for the server with this data folder.
     pub(crate) fn new(data: &Path, gpus: Gpus, xids: Arc<Xids>) -> Result<Self, LocalError> {
         let block = Block::take(data).ok_or(LocalError::NoAddresses)?;
         let state = State {
@@ -54,13 +53,13 @@ impl Leases {
             ports: HashSet::new(),
             cards: Cards::new(gpus, xids),
             next_address: 0,
-            // Servers side by side begin at different ports.
+            // Servers on the same machine start at different ports.
             next_port: u16::from(block.number()).wrapping_mul(271),
         };
         Ok(Self { block, range: ports::Range::of_this_machine(), state: Arc::new(Mutex::new(state)) })
     }
 
-    /// The faulty cards that no job has, and none gets, by UUID, each with its error.
+    /// Faulty GPUs without an allocation, by UUID, each with its error.
     pub(crate) fn kept_back(&self) -> BTreeMap<String, u32> {
         self.state().cards.kept_back()
     }
@@ -69,7 +68,7 @@ impl Leases {
         locked(&self.state)
     }
 
-    /// Leases for all workers of a job, or none; the same again for the same key.
+    /// Leases for all workers of a job, or for none; the same ones for a repeated key.
     pub(crate) fn take(&self, job: &Job) -> Result<Vec<WorkerBinding>, Failure> {
         let mut state = self.state();
         if let Some(held) = state.held.get(&job.key) {
@@ -90,8 +89,8 @@ impl Leases {
         Ok(bindings)
     }
 
-    /// Leases for all workers that a job has now: those that it had, and more, or none of the more; those of workers that
-    /// it has no more are given back.
+    /// Leases for the current workers of a job: keeps existing ones, adds all missing ones or none, and
+    /// releases those of removed workers.
     pub(crate) fn resize(&self, job: &Job) -> Result<Vec<WorkerBinding>, Failure> {
         let mut state = self.state();
         let had = state.held.get(&job.key).map_or(0, Vec::len);
@@ -113,9 +112,9 @@ impl Leases {
         Ok(bindings)
     }
 
-    /// What a terminal needs that stands for the worker `rank` of a job: addresses and ports for all workers, which it
-    /// alone has for as long as it has the lease; and cards that nobody has at present. The cards are not kept from
-    /// others: a job that starts later may get the same ones, as a shell that waits for somebody must hold none up.
+    /// Leases for a terminal in place of the worker `rank` of a job. Addresses and ports for all workers are
+    /// exclusive while it has the lease. GPUs are currently free ones, but not reserved: a job that starts
+    /// later may get them, since an idle shell must not block a job.
     pub(crate) fn lend(&self, job: &Job, rank: u32) -> Result<Lent, Failure> {
         let mut state = self.state();
         let mut lent = Lent { state: Arc::clone(&self.state), held: Vec::new() };
@@ -163,7 +162,7 @@ impl Leases {
         Ok(Held { binding: WorkerBinding { address: address.to_string(), port, ports, gpus }, share })
     }
 
-    /// Takes back what was leased before a restart.
+    /// Restores leases from before a restart.
     pub(crate) fn retake(&self, job: &Job, bindings: &[WorkerBinding]) {
         let mut state = self.state();
         if state.held.contains_key(&job.key) {
@@ -179,7 +178,7 @@ impl Leases {
         state.held.insert(job.key.clone(), taken);
     }
 
-    /// Frees what an attempt held.
+    /// Releases an attempt's leases.
     pub(crate) fn release(&self, key: &AttemptKey) {
         let mut state = self.state();
         if let Some(held) = state.held.remove(key) {
@@ -188,14 +187,14 @@ impl Leases {
     }
 }
 
-/// What a terminal has; given back when it is dropped.
+/// Leases of a terminal; released on drop.
 pub(crate) struct Lent {
     state: Arc<Mutex<State>>,
     held: Vec<Held>,
 }
 
 impl Lent {
-    /// One for each worker, in rank order.
+    /// One per worker, in rank order.
     pub(crate) fn bindings(&self) -> Vec<WorkerBinding> {
         self.held.iter().map(|held| held.binding.clone()).collect()
     }
@@ -230,7 +229,7 @@ fn ports_of(binding: &WorkerBinding) -> impl Iterator<Item = u16> {
     [binding.port].into_iter().chain(binding.ports.iter().copied())
 }
 
-/// What each worker asks for, in rank order.
+/// The resources that each worker requests, in rank order.
 fn requests(job: &Job) -> impl Iterator<Item = &Resources> {
     job.roles.iter().flat_map(|role| (0..role.replicas).map(|_| &role.resources))
 }

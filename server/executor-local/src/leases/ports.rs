@@ -1,23 +1,22 @@
-//! Ports: libraries that bind to the wildcard address need one that nobody else has.
+//! Ports: libraries that bind to the wildcard address need an exclusive one.
 
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, TcpListener};
 
 use cubeloom_files::own;
 
-/// Ports that are leased: above the well-known services, outside of those that the kernel hands out.
+/// Ports for leases: above the well-known services, and outside of the kernel's ephemeral range.
 pub(super) struct Range {
     first: u16,
     count: u16,
 }
 
-/// Where leasing begins.
 const FIRST: u16 = 20_000;
-/// The kernel's own range where it does not say.
+/// Default of the kernel's ephemeral range.
 const EPHEMERAL: (u16, u16) = (32_768, 60_999);
 
 impl Range {
-    /// The larger part of 20000-65535 beside the ephemeral range.
+    /// The larger part of 20000-65535 outside the ephemeral range.
     pub(super) fn of_this_machine() -> Self {
         let text = own::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
         let mut bounds = text.split_whitespace().filter_map(|bound| bound.parse().ok());
@@ -29,14 +28,14 @@ impl Range {
         let below = low.saturating_sub(FIRST);
         let above = u16::MAX - high;
         match (below, above) {
-            // The kernel hands out everything: the check at leasing has to do.
+            // The kernel's range covers everything: the check at lease time must suffice.
             (0..100, 0..100) => Self { first: FIRST, count: u16::MAX - FIRST },
             _ if below >= above => Self { first: FIRST, count: below },
             _ => Self { first: high + 1, count: above },
         }
     }
 
-    /// The next port that nobody leased or listens on, round and round.
+    /// The next port without a lease or listener, round-robin.
     pub(super) fn next_free(&self, next: &mut u16, taken: &HashSet<u16>) -> Option<u16> {
         (0..self.count).find_map(|_| {
             *next = next.wrapping_add(1) % self.count;

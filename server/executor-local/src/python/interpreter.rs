@@ -1,5 +1,5 @@
-//! Finding a Python interpreter that the workers' uid can run: one below root's home folder, for instance, is
-//! found first by root and cannot be read by anybody else.
+//! Finds a Python interpreter that the workers' uid can run. For instance, root finds one below its home
+//! folder first, but no other user can read it.
 
 use std::io;
 use std::os::unix::fs::symlink;
@@ -13,22 +13,21 @@ use sha2::{Digest, Sha256};
 
 use crate::folders::{OPEN, aside, make_all};
 
-/// An interpreter that was tried.
+/// An interpreter that was probed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Interpreter {
-    /// Where it lies.
     pub(crate) path: PathBuf,
-    /// What it says that it is, e.g. `cpython 3.11.2`.
+    /// Its self-reported version, e.g. `cpython 3.11.2`.
     pub(crate) version: String,
 }
 
-/// Prints what tells one interpreter from another.
+/// Prints the identity of an interpreter.
 const QUESTION: &str = "import sys; print(sys.implementation.name, '.'.join(map(str, sys.version_info[:3])))";
 
-/// Tries each place where `name` may lie, as `user`. Blocking.
+/// Probes each candidate path of `name` as `user`. Blocking.
 ///
 /// # Errors
-/// A sentence that names the places.
+/// A sentence that names the paths.
 pub(crate) fn probe(name: &str, search: &str, user: Option<u32>) -> Result<Interpreter, String> {
     let candidates: Vec<PathBuf> = if name.contains('/') {
         vec![name.into()]

@@ -1,8 +1,8 @@
-//! Who makes Python environments, where they lie, and what bounds the installer.
+//! The user that builds Python environments, their location, and the installer's limits.
 //!
-//! Wheels are unpacked, and nothing of them runs: so one uid makes the environments of all projects, none of which may write
-//! there, and what it has fetched serves them all. What is built from sources runs its own code: that is done by the
-//! project's uid, in folders that are the project's.
+//! Wheels are unpacked without running code. So one uid builds the environments of all projects, none of
+//! which may write there, and shares its download cache. Building from source runs package code: this happens
+//! under the project's uid, in folders of the project.
 
 use std::fs;
 use std::io;
@@ -21,7 +21,7 @@ use crate::folders::{ENTERED, PRIVATE, give, make};
 use crate::shim::become_user;
 use crate::spec::Limits;
 
-/// One that makes environments.
+/// A user that builds environments.
 #[derive(Clone, Debug)]
 pub(super) struct Maker {
     /// Its uid and gid; `None`: the server's own.
@@ -30,16 +30,16 @@ pub(super) struct Maker {
     pub(super) cache: PathBuf,
     /// The folder of the environments.
     pub(super) venvs: PathBuf,
-    /// Whether it may build whatever package has no wheel.
+    /// Whether it may build any package without a wheel.
     pub(super) sources: bool,
 }
 
 impl Pythons {
-    /// Who makes the environments of a project, whose uid is `user`. What the environment `builds` runs as that project only, and
-    /// so does an interpreter that a project could have put there.
+    /// The builder for a project with the uid `user`. Source builds run as that project only, and so does an
+    /// interpreter that a project could have put there.
     ///
     /// # Errors
-    /// A sentence: its folders cannot be made.
+    /// A sentence: its folders cannot be created.
     pub(super) fn maker(
         &self,
         interpreter: &Interpreter,
@@ -61,13 +61,13 @@ impl Pythons {
             let path = path.to_owned();
             move |error: io::Error| format!("{} cannot be made: {}", path.display(), reason(&error))
         };
-        // What it has fetched tells what other projects use.
+        // The cache reveals what other projects use.
         make(&maker.cache, PRIVATE)
             .and_then(|_| own::set_permissions(&maker.cache, fs::Permissions::from_mode(PRIVATE)))
             .and_then(|()| give(&maker.cache, maker.user))
             .map_err(failed(&maker.cache))?;
         if own.is_some() {
-            // The server's, so that nobody moves an environment while it is made.
+            // Owned by the server, so that a project cannot move an environment during its creation.
             make(&maker.venvs, ENTERED)
                 .and_then(|_| own::chown(&maker.venvs, None, own))
                 .map_err(failed(&maker.venvs))?;
@@ -75,7 +75,7 @@ impl Pythons {
         Ok(maker)
     }
 
-    /// A control group for one installer, where there are control groups.
+    /// A control group for one installer, if there are control groups.
     pub(super) fn confinement(&self, limits: Limits) -> Option<(Cgroup, Limits)> {
         static TURNS: AtomicU64 = AtomicU64::new(0);
         let turn = TURNS.fetch_add(1, Ordering::Relaxed);
@@ -84,7 +84,7 @@ impl Pythons {
     }
 }
 
-/// Whether nobody but root can change a program, or put another one in its place.
+/// Whether only root can change or replace a program.
 fn is_the_systems(program: &Path) -> bool {
     let Ok(real) = own::canonicalize(program) else { return false };
     let closed = |path: &Path| {
@@ -94,15 +94,15 @@ fn is_the_systems(program: &Path) -> bool {
     [program, &real].into_iter().all(|path| path.is_absolute() && path.ancestors().all(closed))
 }
 
-/// A process group, and the control group around it. Dropping it ends all that is in them, so that a cancelled
-/// installation leaves nothing running.
+/// A process group, and the control group around it. Dropping it kills all processes in them, so that a
+/// cancelled installation leaves nothing running.
 pub(super) struct Confined {
     process: Option<Pid>,
     cgroup: Option<Cgroup>,
 }
 
 impl Confined {
-    /// Starts a program as `user`, within `limits` where there are control groups.
+    /// Starts a program as `user`, with `limits` if there are control groups.
     pub(super) fn spawn(
         command: &mut Command,
         user: Option<u32>,
@@ -120,7 +120,7 @@ impl Confined {
             rustix::thread::set_no_new_privs(true)?;
             Ok(())
         };
-        // SAFETY: it makes system calls only, between fork and exec.
+        // SAFETY: between fork and exec it only makes system calls.
         #[allow(unsafe_code)]
         let child = unsafe { command.process_group(0).pre_exec(confine).spawn()? };
         confined.process = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));

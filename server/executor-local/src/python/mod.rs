@@ -17,17 +17,16 @@ use crate::spec::Limits;
 pub(crate) use interpreter::{Interpreter, probe};
 pub(crate) use uv::{UV_VERSION, find as find_uv};
 
-/// Where a job's Python is.
+/// Paths of a job's Python.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Toolchain {
-    /// Goes in front of `PATH`.
+    /// Prepended to `PATH`.
     pub(crate) bin: Option<PathBuf>,
-    /// The virtual environment.
     pub(crate) venv: Option<PathBuf>,
 }
 
 impl Toolchain {
-    /// Puts it into a worker's variables.
+    /// Sets a worker's environment variables.
     pub(crate) fn apply(&self, env: &mut BTreeMap<String, String>) {
         if let Some(bin) = &self.bin {
             let path = env.entry("PATH".into()).or_default();
@@ -39,19 +38,19 @@ impl Toolchain {
     }
 }
 
-/// What is known of Python on this machine.
+/// Python installations of this machine.
 pub(crate) struct Pythons {
     data: PathBuf,
     search: String,
-    /// What the server's variables say to installers.
+    /// The server's environment variables for installers.
     env: BTreeMap<String, String>,
-    /// Who makes the environments of all projects: a uid of its own, which none of them has.
+    /// The shared builder of environments: a separate uid that no project has.
     builder: Option<u32>,
-    /// Whether what packages without a wheel bring is run.
+    /// Whether to build packages without a wheel.
     sources: bool,
     hierarchy: Hierarchy,
     probed: Mutex<HashMap<(String, Option<u32>), Interpreter>>,
-    /// Held while uv is installed: environments that are made together need one.
+    /// Held while uv is installed: concurrent environments need one uv.
     bringing: tokio::sync::Mutex<()>,
 }
 
@@ -70,7 +69,8 @@ impl Pythons {
         }
     }
 
-    /// What the Python of a job of `user` needs, made within `limits` if it is not there; `tell` hears what is being made.
+    /// The Python for a job of `user`, built within `limits` if it does not exist; `tell` receives progress
+    /// messages.
     ///
     /// # Errors
     /// A sentence, with the installer's last lines.

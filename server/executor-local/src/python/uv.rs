@@ -1,4 +1,4 @@
-//! uv, which makes the environments: found on the server's PATH, or brought from PyPI once.
+//! uv, which builds the environments: from the server's PATH, or installed from PyPI once.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use crate::error::reason;
 use crate::folders::aside;
 use crate::spec::Limits;
 
-/// The version that is brought where none is installed.
+/// The version to install if there is none.
 pub(crate) const UV_VERSION: &str = "0.13.9";
-/// How many of uv's last lines go into a failure.
+/// How many of uv's last lines an error contains.
 const LAST_LINES: usize = 12;
 
-/// uv at work on one environment.
+/// A run of uv for one environment.
 pub(super) struct Uv<'a> {
     pub(super) program: PathBuf,
     pub(super) maker: &'a Maker,
     pub(super) limits: Limits,
-    /// The environment's.
+    /// The environment's lock.
     pub(super) lock: &'a File,
 }
 
-/// The uv that is there: on the PATH, or brought before.
+/// An existing uv: on the PATH, or installed before.
 pub(crate) fn find(data: &Path) -> Option<PathBuf> {
     let works = |uv: &Path| {
         let mut command = std::process::Command::new(uv);
@@ -39,7 +39,7 @@ pub(crate) fn find(data: &Path) -> Option<PathBuf> {
 }
 
 impl Pythons {
-    /// A uv that works, brought if there is none.
+    /// A working uv, installed if there is none.
     pub(super) async fn uv(&self) -> Result<PathBuf, String> {
         if let Some(uv) = self.found_uv().await {
             return Ok(uv);
@@ -86,8 +86,8 @@ impl Pythons {
         Ok(place.join("bin/uv"))
     }
 
-    /// Runs uv as the environment's maker. It holds the environment's lock too: should the server die, the next one waits
-    /// for this uv's end before it begins anew in the same folder.
+    /// Runs uv as the environment's builder. uv inherits the environment's lock. If the server dies, the next
+    /// one waits for this uv to end before it starts over in the same folder.
     pub(super) async fn run_uv(&self, uv: &Uv<'_>, arguments: &[String]) -> Result<(), String> {
         let lock = uv.lock.try_clone().map_err(|error| reason(&error))?;
         let cache = &uv.maker.cache;

@@ -1,4 +1,4 @@
-//! Virtual environments, made once for each content: interpreter, requirements, flag.
+//! Virtual environments, created once per content: interpreter, requirements, flag.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -19,7 +19,7 @@ use crate::folders::{OPEN, make_owned, open_below};
 use crate::spec::Limits;
 
 impl Pythons {
-    /// The environment's folder; made if it is not there, by one maker at a time on this machine.
+    /// The environment's folder, created if missing, by one builder at a time on this machine.
     pub(super) async fn venv(
         &self,
         wanted: &PythonEnvironment,
@@ -79,7 +79,7 @@ impl Pythons {
         let mut arguments: Vec<String> = ["pip", "install", "--python", &python].map(Into::into).into();
         if !wanted.provided.is_empty() {
             let overrides = staging.join("provided.txt");
-            // The folder is the builder's, which runs what packages bring: it may have put a link there.
+            // The folder belongs to the builder, which runs package code: it may have put a symlink there.
             open_below(staging, &overrides, OFlags::EXCL, maker.user)
                 .and_then(|mut file| file.write_all(provided(wanted).as_bytes()))
                 .map_err(|error| format!("{} cannot be written: {}", overrides.display(), reason(&error)))?;
@@ -87,7 +87,7 @@ impl Pythons {
         }
         let built = built(wanted);
         if !built.is_empty() && !maker.sources {
-            // First, and they alone: uv then finds them installed, and builds nothing else.
+            // First and separately: uv then finds them installed, and builds nothing else.
             let alone = arguments.iter().map(String::as_str).chain(["--no-deps", "--"]).chain(built);
             self.run_uv(uv, &alone.map(Into::into).collect::<Vec<_>>()).await?;
         }
@@ -103,7 +103,7 @@ impl Pythons {
     }
 }
 
-/// The requirements that the template lets be built from what the package index has of them.
+/// Requirements that the template allows to be built from source.
 fn built(wanted: &PythonEnvironment) -> Vec<&str> {
     let may_be = |text: &&str| {
         let (name, elsewhere) = requirement::package(text);
@@ -112,14 +112,14 @@ fn built(wanted: &PythonEnvironment) -> Vec<&str> {
     wanted.requirements.iter().map(String::as_str).filter(may_be).collect()
 }
 
-/// What uv says of a package that it would have to build.
+/// uv's message about a package that it would have to build.
 const NO_WHEEL: &str = "building from source is disabled";
-/// What people are told then.
+/// The hint added to that message.
 const WHEELS_ONLY: &str = "\nOnly packages with a wheel for this machine are installed here: to build one runs its code. \
     Whoever operates the server can allow that with `python_sources` in `[local]`.";
 
-/// Overrides for uv, which does not look at what the system has: what is provided is required on no platform, unless the
-/// requirements name it themselves.
+/// Overrides for uv, which ignores the system's packages: provided packages are required on no platform,
+/// unless the requirements name them.
 /// <https://docs.astral.sh/uv/pip/dependencies/#overriding-dependency-versions>
 fn provided(wanted: &PythonEnvironment) -> String {
     let named = |name: &&String| {
@@ -130,7 +130,7 @@ fn provided(wanted: &PythonEnvironment) -> String {
     provided.map(|name| format!("{name} ; sys_platform == 'never'\n")).collect()
 }
 
-/// The name that the content gives.
+/// The name derived from the content.
 fn name(wanted: &PythonEnvironment, interpreter: &Interpreter) -> String {
     let mut hash = Sha256::new();
     let path = interpreter.path.display().to_string();

@@ -1,4 +1,4 @@
-//! What the cards do that a worker holds.
+//! Usage of a worker's GPUs.
 
 use cubeloom_domain::Bytes;
 use cubeloom_domain::usage::CardsSample;
@@ -6,17 +6,17 @@ use nvml_wrapper::Nvml;
 
 use crate::spec::ShimSpec;
 
-/// The variable that names a worker's cards, by UUID.
+/// The variable with a worker's GPU UUIDs.
 const HELD: &str = "CUDA_VISIBLE_DEVICES";
 
-/// The cards of a worker. NVML is loaded for a worker that holds some, and for no other: there may be thousands of shims.
+/// The GPUs of a worker. NVML is loaded only for workers with GPUs: there may be thousands of shims.
 pub(super) struct Cards {
     nvml: Nvml,
     held: Vec<String>,
 }
 
 impl Cards {
-    /// Those that the worker holds; `None` where it holds none, or NVML does not answer.
+    /// The worker's GPUs; `None` if it has none, or NVML does not respond.
     pub(super) fn of(order: &ShimSpec) -> Option<Self> {
         let held: Vec<String> = named(order.env.iter()).map(ToOwned::to_owned).collect();
         if held.is_empty() {
@@ -25,7 +25,7 @@ impl Cards {
         Some(Self { nvml: Nvml::init().ok()?, held })
     }
 
-    /// What they do now, together; none when one of them does not tell.
+    /// Their current usage in total; `None` if one of them does not report.
     pub(super) fn sample(&self) -> Option<CardsSample> {
         let mut all = CardsSample::default();
         let mut used = 0;
@@ -41,7 +41,7 @@ impl Cards {
     }
 }
 
-/// The cards that a worker's variables name.
+/// The GPUs that a worker's variables name.
 fn named<'a>(variables: impl Iterator<Item = &'a (String, String)>) -> impl Iterator<Item = &'a str> {
     let value = variables.filter(|(name, _)| name == HELD).map(|(_, value)| value.as_str()).last();
     value.unwrap_or_default().split(',').map(str::trim).filter(|uuid| uuid.starts_with("GPU-"))

@@ -1,22 +1,22 @@
-//! What a worker reads from disks and writes to them.
+//! Bytes that a worker reads from and writes to disks.
 
 use std::collections::HashMap;
 
 use cubeloom_files::own;
 
-/// Counts the bytes of processes, also of those that have ended since: the kernel counts where the cgroup's controller is
-/// not to be had, one process at a time.
+/// Sums bytes over processes, including ended ones. Without the cgroup's I/O controller, the kernel only
+/// counts per process.
 #[derive(Default)]
 pub(super) struct Disk {
-    /// What each process had moved when it was last seen: read, written.
+    /// Bytes of each process when last seen: read, written.
     live: HashMap<i32, (u64, u64)>,
-    /// What those had moved that are gone.
+    /// Bytes of ended processes.
     gone: (u64, u64),
 }
 
 impl Disk {
-    /// The bytes read and written so far by these processes, and by those of before; none where the kernel tells of none.
-    /// What a process moves between the last look at it and its end is not seen.
+    /// Bytes read and written so far by these processes and ended ones; `None` if the kernel reports none.
+    /// I/O between the last sample and the end of a process is missed.
     pub(super) fn of(&mut self, processes: impl Iterator<Item = i32>) -> Option<(u64, u64)> {
         self.look(processes.filter_map(|pid| Some((pid, moved(pid)?))).collect())
     }
@@ -26,7 +26,7 @@ impl Disk {
             return None;
         }
         for (pid, (read, written)) in std::mem::take(&mut self.live) {
-            // A number may be given to another process, which begins anew.
+            // A reused pid starts from zero.
             if now.get(&pid).is_none_or(|now| now.0 < read || now.1 < written) {
                 self.gone = (self.gone.0 + read, self.gone.1 + written);
             }
@@ -37,8 +37,8 @@ impl Disk {
     }
 }
 
-/// What a process has read and written, see proc(5). What is found in the page cache, or removed before it is written back, is
-/// not counted.
+/// Bytes that a process has read and written, see proc(5). Page cache hits, and files removed before
+/// writeback, do not count.
 fn moved(pid: i32) -> Option<(u64, u64)> {
     let text = own::read_to_string(format!("/proc/{pid}/io")).ok()?;
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.trim().parse::<u64>().ok());

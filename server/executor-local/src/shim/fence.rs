@@ -1,5 +1,5 @@
-//! What a worker may open where no mount namespace can be had, as the server is not root: Landlock, which any process may put
-//! around itself. <https://docs.kernel.org/userspace-api/landlock.html>
+//! File access rules for workers without a mount namespace, if the server is not root: Landlock, which any
+//! process may apply to itself. <https://docs.kernel.org/userspace-api/landlock.html>
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,14 @@ use rustix::fs::OFlags;
 
 use crate::spec::Fence;
 
-/// What the kernel is asked for; an older one does what it knows.
+/// The requested ABI version; an older kernel enforces what it supports.
 const FILES: ABI = ABI::V5;
 const SCOPES: ABI = ABI::V6;
 
-/// Where programs write whatever they are: devices, themselves, temporary files.
+/// Paths that any program may write to: devices, its own process, temporary files.
 const SHARED: [&str; 4] = ["/dev", "/proc", "/tmp", "/var/tmp"];
 
-/// Puts it around this process, and those that it starts.
-///
-/// # Errors
-/// The kernel refused.
+/// Applies the rules to this process and its children.
 pub(super) fn put_up(fence: &Fence) -> io::Result<()> {
     restrict(fence).map_err(io::Error::other)
 }
@@ -36,7 +33,7 @@ fn restrict(fence: &Fence) -> Result<(), RulesetError> {
         let below = fence.hidden.iter().find_map(|hidden| Some((hidden, path.strip_prefix(hidden).ok()?)));
         rules =
             match below.map(|(hidden, inside)| Dir::open(hidden)?.at(inside, OFlags::PATH, Links::Refused)) {
-                // Workers may have put links there, which would open something else.
+                // Workers may have put symlinks there, which would grant access to something else.
                 Some(Ok(opened)) => rules.add_rule(PathBeneath::new(opened, all))?,
                 Some(Err(_)) => rules,
                 None => allow(rules, path, all)?,
@@ -53,7 +50,7 @@ fn restrict(fence: &Fence) -> Result<(), RulesetError> {
     Ok(())
 }
 
-/// What is not there, or what this process may not open itself, needs no rule.
+/// Paths that do not exist, or that this process may not open itself, need no rule.
 fn allow(
     rules: RulesetCreated,
     path: &Path,
@@ -65,7 +62,7 @@ fn allow(
     }
 }
 
-/// The largest folders and files below `folder` that hold nothing of what is hidden.
+/// The largest folders and files below `folder` without any hidden path.
 fn beside(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let entries = own::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries
@@ -78,14 +75,14 @@ fn beside(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
             } else if real == path {
                 beside(&path, hidden)
             } else {
-                // A link that leads above what is hidden: what it leads to is met elsewhere.
+                // A symlink to an ancestor of a hidden path: its target is handled elsewhere.
                 Vec::new()
             }
         })
         .collect()
 }
 
-/// Whether this kernel has it.
+/// Whether this kernel supports Landlock.
 pub(crate) fn is_there() -> bool {
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)

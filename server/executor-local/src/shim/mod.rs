@@ -1,8 +1,8 @@
-//! The shim: one small process a worker, which outlives the server, writes down how the worker ended, and
-//! completes a stop that was begun. It has one thread.
+//! The shim: one small process per worker. It outlives the server, records how the worker ended, and
+//! completes a stop in progress. It is single-threaded.
 //!
-//! `flock` on the worker's folder, and `started` made exclusively under it, see to it that a worker runs at most
-//! once.
+//! `flock` on the worker's folder, and the exclusive creation of `started` under it, ensure that a worker
+//! runs at most once.
 
 mod cards;
 mod disk;
@@ -38,18 +38,18 @@ use supervise::Supervisor;
 pub(crate) use tree::start_ticks;
 pub(crate) use view::{hides_processes, try_it};
 
-/// The first argument of a shim: the word that makes `cubeloom` one, where no smaller program is beside it.
+/// The first argument that makes `cubeloom` a shim, if no smaller binary is installed next to it.
 pub const SHIM_ARG: &str = "__shim";
 
 static SERVER: OnceLock<u32> = OnceLock::new();
 
-/// In a shim, the server that ordered it: what a failpoint's hook ends.
+/// In a shim, the server that started it: a failpoint kills that process.
 #[must_use]
 pub fn server_pid() -> Option<u32> {
     SERVER.get().copied()
 }
 
-/// Runs one worker to its end. The order comes over standard input. Returns the exit code.
+/// Runs one worker to its end. The order arrives over standard input. Returns the exit code.
 #[must_use]
 pub fn shim_main() -> i32 {
     enter();
@@ -58,7 +58,7 @@ pub fn shim_main() -> i32 {
     obey(&order)
 }
 
-/// What a process does that becomes a shim.
+/// Prepares a process to become a shim.
 pub(crate) fn enter() {
     let _ = rustix::process::setsid();
     rustix::process::umask(rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH);
@@ -80,9 +80,9 @@ pub(crate) fn obey(order: &ShimSpec) -> i32 {
 
 /// Why a shim ran nothing.
 enum Refusal {
-    /// The worker is, or was, another shim's.
+    /// Another shim has, or had, the worker.
     LostRace,
-    /// Its files could not be made.
+    /// Its files could not be created.
     Files(io::Error),
 }
 
@@ -92,7 +92,7 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// The order, or `None` when it did not arrive whole.
+/// The order, or `None` if it was incomplete.
 fn read_order() -> Option<ShimSpec> {
     let mut text = Vec::with_capacity(8 << 10);
     io::stdin().lock().read_to_end(&mut text).ok()?;
@@ -108,7 +108,7 @@ fn files_sentence(order: &ShimSpec, error: &io::Error) -> String {
     }
 }
 
-/// From the lock to the record.
+/// Everything from the lock to the record.
 fn run(order: &ShimSpec) -> Result<(), Refusal> {
     let folder = &order.folder;
     let _lock = take_lock(order)?;
@@ -123,23 +123,23 @@ fn run(order: &ShimSpec) -> Result<(), Refusal> {
     let record = supervisor.run(|supervisor| work(order, supervisor));
     supervisor.write_series();
     if let Err(error) = streams::mask_outputs(&order.outputs, &order.masks) {
-        // Outputs that may hold secrets are worse than none.
+        // Outputs with unmasked secrets are worse than none.
         let _ = own::write(&order.outputs, format!("masking: {error}\n"));
     }
-    // The copy that is read until now goes only when the outputs themselves are masked.
+    // Remove the masked copy, which the server reads until now, only after the outputs themselves are masked.
     drop(supervisor);
     record_file.write(&record);
     if let Some(cgroup) = &order.cgroup {
         cgroup.remove();
     }
-    // Here and not by the server, which may be gone: there are secrets in it.
+    // Here and not in the server, which may be gone: it contains secrets.
     if let Some(terminal) = &order.terminal {
         let _ = own::remove_dir_all(&terminal.scratch);
     }
     Ok(())
 }
 
-/// Setup, then the program.
+/// Runs setup, then the program.
 fn work(order: &ShimSpec, supervisor: &mut Supervisor<'_>) -> (End, Option<Timestamp>) {
     let cannot = |error: StartError| End::CouldNotStart { message: error.sentence() };
     if let Some(Err(error)) = order.cgroup.as_ref().map(|cgroup| cgroup.create(&order.limits)) {
@@ -173,8 +173,8 @@ fn work(order: &ShimSpec, supervisor: &mut Supervisor<'_>) -> (End, Option<Times
     (supervisor.wait(pid), Some(at))
 }
 
-/// The lock that says that this worker's shim lives; freed by the kernel when the process ends. It lies on the
-/// folder, which no worker may open.
+/// The lock that marks this worker's shim as alive; the kernel releases it when the process ends. It is on
+/// the folder, which no worker can open.
 fn take_lock(order: &ShimSpec) -> Result<File, Refusal> {
     let lock = own::open(&order.folder)?;
     match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
@@ -184,7 +184,7 @@ fn take_lock(order: &ShimSpec) -> Result<File, Refusal> {
     }
 }
 
-/// Says who runs this worker. From here on it counts as having run.
+/// Records the shim of this worker. From here on the worker counts as having run.
 fn write_started(order: &ShimSpec) -> Result<RecordFile, Refusal> {
     let pid = rustix::process::getpid().as_raw_nonzero().get();
     let started =
@@ -196,7 +196,7 @@ fn write_started(order: &ShimSpec) -> Result<RecordFile, Refusal> {
     }
 }
 
-/// Tells the server, if it still lives, over the pipe that all of its shims share.
+/// Sends a message to the server, if it is alive, over the pipe shared by all its shims.
 fn note(order: &ShimSpec, started_at: Option<Timestamp>, error: Option<String>) {
     if order.alone {
         let _ = error.map(|error| writeln!(io::stderr(), "{error}"));

@@ -1,10 +1,9 @@
-//! The machine's time. A shim has nobody to be handed a clock by.
+//! The machine's time. A shim has no injected clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cubeloom_domain::Timestamp;
 
-/// The present moment.
 #[allow(clippy::disallowed_methods, reason = "an executor may ask the machine")]
 pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

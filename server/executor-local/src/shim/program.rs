@@ -1,4 +1,4 @@
-//! Starting one program: fork, confine, exec; and the sentence for what went wrong.
+//! Starts one program: fork, confine, exec; and describes failures.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -14,27 +14,27 @@ use rustix::process::{Pid, Resource, Rlimit};
 use crate::cgroup::{Entrance, Forked};
 use crate::spec::ShimSpec;
 
-/// A process that may be ended rather by the kernel than the server, or than its shim, when memory runs out.
+/// OOM score adjustment of a worker: the kernel kills it before the server or its shim.
 const OOM_SCORE: &[u8] = b"500";
-/// Where a process says so of itself.
+/// The file with a process's own OOM score adjustment.
 const OOM_FILE: &CStr = c"/proc/self/oom_score_adj";
 
-/// Address space beyond what the memory limit explains, in bytes.
+/// Address space beyond the memory limit, in bytes.
 const ROOM: u64 = 1 << 30;
 
-/// A program, with everything that the forked child needs ready.
+/// A program, with everything prepared that the forked child needs.
 pub(super) struct Program<'a> {
     order: &'a ShimSpec,
     name: String,
     argv: Vec<CString>,
     env: Vec<CString>,
-    /// Where the program may lie, in order.
+    /// Candidate paths of the program, in order.
     candidates: Vec<CString>,
     cwd: CString,
     entrance: Entrance,
 }
 
-/// What the child was doing when it failed; sent to the parent as a number.
+/// The step at which the child failed; sent to the parent as a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Confine = 1,
@@ -44,20 +44,20 @@ enum Stage {
     View = 5,
 }
 
-/// Why a program could not be started.
+/// Why a program could not start.
 pub(super) enum StartError {
-    /// One of its words holds a zero byte.
+    /// An argument contains a NUL byte.
     ZeroByte(String),
     /// A system call failed before the fork.
     System(&'static str, io::Error),
     /// The child failed.
     Child { stage: u8, errno: i32, name: String, cwd: String, user: Option<u32> },
-    /// The same of the `setup` command.
+    /// The same for the `setup` command.
     OfSetup(Box<StartError>),
 }
 
 impl<'a> Program<'a> {
-    /// Makes everything ready that allocates or may fail.
+    /// Prepares everything that allocates or may fail.
     pub(super) fn new(order: &'a ShimSpec, argv: &[String]) -> Result<Self, StartError> {
         let text =
             |word: &str| CString::new(word).map_err(|_| StartError::ZeroByte(word.replace('\0', "\\0")));
@@ -87,7 +87,8 @@ impl<'a> Program<'a> {
         let env = pointers(&self.env);
         let (read, write) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(system("make a pipe"))?;
-        // SAFETY: this process has one thread, so the child may use what it inherits; it calls only exec or _exit.
+        // SAFETY: this process has one thread, so the child may use inherited memory; it calls only exec or
+        // _exit.
         #[allow(unsafe_code)]
         let forked = unsafe { self.entrance.fork() };
         match forked.map_err(|error| StartError::System("start a process", error))? {
@@ -100,7 +101,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// What the child says through the pipe: nothing when its exec closed it.
+    /// Reads the child's error from the pipe; a closed pipe means that exec succeeded.
     fn verdict(&self, read: OwnedFd) -> Result<(), StartError> {
         let mut message = [0; 5];
         match File::from(read).read(&mut message) {
@@ -131,19 +132,19 @@ impl<'a> Program<'a> {
         let mut message = [stage as u8, 0, 0, 0, 0];
         message[1..].copy_from_slice(&errno.raw_os_error().to_ne_bytes());
         let _ = rustix::io::write(verdict, &message);
-        // SAFETY: ends the child at once, without running what belongs to the parent.
+        // SAFETY: ends the child at once, without running the parent's exit handlers.
         #[allow(unsafe_code)]
         unsafe {
             libc::_exit(127)
         }
     }
 
-    /// In the child: its own session, its group, its identity, its folder.
+    /// In the child: sets the session, control group, identity and folder.
     fn confine(&self, inside: bool, stdio: &[File; 3]) -> Result<(), (Stage, Errno)> {
         let at = |stage| move |errno| (stage, errno);
         rustix::process::setsid().map_err(at(Stage::Confine))?;
         self.entrance.enter(inside).map_err(at(Stage::Confine))?;
-        // Opened here: a file that the parent had opened would be the parent's own score.
+        // Open it here: opened by the parent, it would be the parent's own score.
         if let Ok(score) = rustix::fs::open(OOM_FILE, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()) {
             let _ = rustix::io::write(&score, OOM_SCORE);
         }
@@ -165,7 +166,7 @@ impl<'a> Program<'a> {
             become_user(user).map_err(at(Stage::Identity))?;
         }
         rustix::thread::set_no_new_privs(true).map_err(at(Stage::Identity))?;
-        // Set after the change of identity, which clears it: a worker does not outlive its shim.
+        // Set it after the change of identity, which clears it: a worker must not outlive its shim.
         let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
         rustix::process::chdir(&self.cwd).map_err(at(Stage::Folder))?;
         super::supervise::restore_signals();
@@ -182,13 +183,13 @@ impl<'a> Program<'a> {
         set(Resource::Nofile, limits.nofile.min(most));
         set(Resource::Core, 0);
         if self.entrance.is_empty() && limits.memory > 0 {
-            // Sampling keeps the limit; this stops what grows faster. It counts address space, stacks of threads
-            // among it, so it must leave room.
+            // Sampling enforces the limit; this stops faster growth. It limits address space, including
+            // thread stacks, so it must be generous.
             set(Resource::Data, limits.memory.saturating_mul(4).saturating_add(ROOM));
         }
     }
 
-    /// In the child: tries each place; what the first readable one said counts.
+    /// In the child: tries each path; the error of the first readable one counts.
     fn exec(&self, argv: &[*const libc::c_char], env: &[*const libc::c_char]) -> Errno {
         let mut verdict = Errno::NOENT;
         for path in &self.candidates {
@@ -209,7 +210,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Takes a uid and the gid of the same number, and no other group; for the time between fork and exec.
+/// Switches to a uid and the gid of the same number, without other groups; for use between fork and exec.
 pub(crate) fn become_user(user: u32) -> Result<(), Errno> {
     rustix::thread::set_thread_groups(&[])?;
     rustix::thread::set_thread_gid(rustix::fs::Gid::from_raw(user))?;
@@ -220,7 +221,7 @@ fn pointers(words: &[CString]) -> Vec<*const libc::c_char> {
     words.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect()
 }
 
-/// Where a program called `name` may lie: itself when it is a path, else below each folder of `PATH`.
+/// Candidate paths of a program called `name`: itself if it is a path, else below each folder of `PATH`.
 fn candidates(name: &str, env: &[(String, String)]) -> Vec<String> {
     if name.contains('/') {
         return vec![name.into()];
@@ -233,12 +234,12 @@ fn candidates(name: &str, env: &[(String, String)]) -> Vec<String> {
 }
 
 impl StartError {
-    /// Marks it as the `setup` command's.
+    /// Marks it as an error of the `setup` command.
     pub(super) fn of_setup(self) -> Self {
         Self::OfSetup(Box::new(self))
     }
 
-    /// A sentence for the person.
+    /// A sentence for the user.
     pub(super) fn sentence(&self) -> String {
         match self {
             Self::ZeroByte(word) => format!("`{word}` holds a zero byte, which no program can be given"),

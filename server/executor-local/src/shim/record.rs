@@ -1,5 +1,5 @@
-//! The worker's record: `started`, which becomes `exit.json`. Written whole or not at all, also on a disk that has
-//! become full: the room for the end is taken before the worker starts.
+//! The worker's record: `started`, which becomes `exit.json`. Writes are atomic even on a full disk, because
+//! the space for the end is allocated before the worker starts.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -13,19 +13,18 @@ use cubeloom_workers::ends::End;
 
 use crate::spec::{EXIT, ExitRecord, STARTED, Started};
 
-/// Room for a record, in bytes.
+/// Allocated size of a record, in bytes.
 const ROOM: usize = 1536;
-/// The longest sentence that fits with everything else.
+/// Maximum length of a message that fits with everything else.
 const LONGEST_MESSAGE: usize = 600;
 
-/// The record's file.
 pub(crate) struct RecordFile {
     folder: PathBuf,
     file: File,
 }
 
 impl RecordFile {
-    /// Writes down that the worker starts.
+    /// Records that the worker starts.
     ///
     /// # Errors
     /// It was started before, the disk is full, or the folder is gone.
@@ -36,14 +35,14 @@ impl RecordFile {
         match file.write_all(&text) {
             Ok(()) => Ok(Self { folder: folder.into(), file }),
             Err(error) => {
-                // A full disk: nothing has run yet, so the mark is taken back.
+                // The disk is full: nothing has run yet, so remove the mark.
                 let _ = own::remove_file(&path);
                 Err(error)
             }
         }
     }
 
-    /// Writes down how it ended. Tries on while the disk refuses: the server waits for nothing else.
+    /// Records how it ended. Retries while the disk refuses: the server waits for nothing else.
     pub(crate) fn write(&self, record: &ExitRecord) {
         let text = padded(text_of(record));
         while let Err(error) = self.try_write(&text) {
@@ -63,13 +62,13 @@ impl RecordFile {
     }
 }
 
-/// Blanks behind the text, so that what comes later fits and covers it.
+/// Pads with spaces, so that a later text fits and covers it.
 fn padded(mut text: Vec<u8>) -> Vec<u8> {
     text.resize(text.len().max(ROOM), b' ');
     text
 }
 
-/// The record as JSON, short enough for its room.
+/// The record as JSON, short enough for the allocated size.
 fn text_of(record: &ExitRecord) -> Vec<u8> {
     let mut record = record.clone();
     if let End::CouldNotStart { message } = &mut record.end {

@@ -1,5 +1,5 @@
-//! Where a worker's output goes: through pipes into its files, without its secrets, and no more of it than the disk is to
-//! hold. A shell has its terminal instead.
+//! The path of a worker's output: through pipes into its files, with secrets masked and the size limited. A
+//! shell has its terminal instead.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -19,22 +19,22 @@ use super::supervise::signals;
 use crate::spec::{self, ShimSpec};
 use cubeloom_workers::mask::Masker;
 
-/// How much is read at a time, in bytes: what a pipe holds.
+/// Read size, in bytes: the capacity of a pipe.
 const PIECE: usize = 64 << 10;
-/// More than this of a worker's outputs is never read by the server, in bytes.
+/// The server never reads more than this of a worker's outputs, in bytes.
 const OUTPUTS: u64 = cubeloom_workers::outputs::MOST as u64;
 
-/// What a worker's program is given: standard input, output and error.
+/// The program's standard input, output and error.
 pub(super) struct Streams {
     stdio: [File; 3],
-    /// None where all three are a terminal.
+    /// `None` if all three are a terminal.
     pipes: Option<Pipes>,
 }
 
 /// The pipes of output and error.
 struct Pipes {
     streams: [Stream; 2],
-    /// Readable when a signal has come.
+    /// Readable when a signal is pending.
     signals: OwnedFd,
 }
 
@@ -45,16 +45,16 @@ struct Stream {
     kept: Kept,
 }
 
-/// What of a stream goes into its file: the beginning, and at the end what came last.
+/// The retained part of a stream: its beginning, and finally its last bytes.
 struct Kept {
-    /// How many bytes of the beginning may still come; `None`: all do.
+    /// Remaining bytes of the beginning; `None`: no limit.
     left: Option<u64>,
-    /// How many bytes are in neither.
+    /// Bytes in neither part.
     dropped: u64,
     last: VecDeque<u8>,
 }
 
-/// How much of what came last is kept, in bytes: what people look for when a task has failed.
+/// Size of the retained end, in bytes: what users look for after a failure.
 const LAST: usize = 64 << 10;
 
 impl Kept {
@@ -62,7 +62,7 @@ impl Kept {
         Self { left: (most > 0).then_some(most), dropped: 0, last: VecDeque::new() }
     }
 
-    /// What is to be written now.
+    /// Returns the part to write now.
     fn push<'a>(&mut self, text: &'a [u8]) -> (&'a [u8], Option<&'static str>) {
         let Some(left) = &mut self.left else { return (text, None) };
         let fits = usize::try_from(*left).unwrap_or(usize::MAX).min(text.len());
@@ -80,7 +80,7 @@ impl Kept {
         )
     }
 
-    /// What is to be written once nothing more comes.
+    /// Returns the part to write once the stream has ended.
     fn finish(&mut self) -> Vec<u8> {
         let mut rest = match self.dropped {
             0 => Vec::new(),
@@ -92,7 +92,7 @@ impl Kept {
 }
 
 impl Streams {
-    /// Opens the files, and makes the pipes where they are needed.
+    /// Opens the files, and creates pipes if needed.
     pub(super) fn open(order: &ShimSpec) -> io::Result<Self> {
         if let Some(terminal) = &order.terminal {
             let device = open_terminal(&terminal.device)?;
@@ -107,19 +107,18 @@ impl Streams {
         Ok(Self { stdio: [stdin, stdout, stderr], pipes: Some(pipes) })
     }
 
-    /// What the program is given.
     pub(super) fn stdio(&self) -> &[File; 3] {
         &self.stdio
     }
 
-    /// Says something to whoever sits at the terminal.
+    /// Writes a message to the terminal's user.
     pub(super) fn say(&mut self, sentence: &str) {
         if self.pipes.is_none() {
             let _ = write!(self.stdio[1], "{sentence}\r\n");
         }
     }
 
-    /// Whether nobody holds the terminal's other end any more.
+    /// Whether the terminal's other end is closed.
     pub(super) fn hung_up(&self) -> bool {
         let mut device = [PollFd::new(&self.stdio[0], PollFlags::empty())];
         self.pipes.is_none()
@@ -127,8 +126,8 @@ impl Streams {
             && device[0].revents().contains(PollFlags::HUP)
     }
 
-    /// Passes on what the worker writes until a signal comes, at most for `pause`. `false` at a terminal, where nothing has to
-    /// be passed on: then signals are to be waited for by themselves.
+    /// Forwards the worker's output until a signal arrives, at most for `pause`. Returns `false` at a
+    /// terminal, which needs no forwarding: the caller must wait for signals itself.
     pub(super) fn pass_on(&mut self, pause: Duration) -> bool {
         let Some(pipes) = &mut self.pipes else { return false };
         let until = std::time::Instant::now() + pause;
@@ -147,7 +146,7 @@ impl Streams {
         }
     }
 
-    /// Passes on what is left, once nothing of the worker runs any more.
+    /// Forwards the remaining output, once nothing of the worker runs any more.
     pub(super) fn finish(&mut self) {
         for stream in self.pipes.iter_mut().flat_map(|pipes| &mut pipes.streams) {
             while stream.pass_on_once() {}
@@ -159,7 +158,7 @@ impl Streams {
 }
 
 impl Pipes {
-    /// Whether a signal is there, and which pipes hold something.
+    /// Whether a signal is pending, and which pipes are readable.
     fn wait(&self, pause: Duration) -> (bool, [bool; 2]) {
         let [stdout, stderr] = &self.streams;
         let mut all = [&self.signals, &stdout.pipe, &stderr.pipe].map(|fd| PollFd::new(fd, PollFlags::IN));
@@ -187,7 +186,8 @@ impl Stream {
         let _ = sentence.map(|sentence| self.file.write_all(sentence.as_bytes()));
     }
 
-    /// One piece; `false` when there is none. What the disk does not take is lost, as without a pipe.
+    /// Forwards one chunk; `false` when there is none. Output that the disk refuses is lost, as without a
+    /// pipe.
     fn pass_on_once(&mut self) -> bool {
         let mut buffer = [0; PIECE];
         loop {
@@ -205,7 +205,7 @@ impl Stream {
     }
 }
 
-/// Opens a terminal that does not become this process's own.
+/// Opens a terminal that does not become this process's controlling terminal.
 fn open_terminal(device: &Path) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     Ok(rustix::fs::open(device, flags, Mode::empty())?.into())
@@ -215,9 +215,9 @@ fn append(order: &ShimSpec, name: &str) -> io::Result<File> {
     own::open_with(OpenOptions::new().create(true).append(true).mode(0o640), order.folder.join(name))
 }
 
-/// Readable while one of the signals that are waited for is pending. It takes none: that is left to who waits.
+/// Readable while one of the awaited signals is pending. Reading leaves the signal for the waiter.
 fn signal_descriptor() -> io::Result<OwnedFd> {
-    // SAFETY: the set is initialised; the descriptor is new and nobody else's.
+    // SAFETY: the set is initialised; the descriptor is new and exclusive.
     #[allow(unsafe_code)]
     unsafe {
         match libc::signalfd(-1, &signals(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) {
@@ -227,7 +227,7 @@ fn signal_descriptor() -> io::Result<OwnedFd> {
     }
 }
 
-/// Masks the file that a worker reported its outputs in, before anybody reads them for good.
+/// Masks a worker's report file before the server reads it for good.
 pub(super) fn mask_outputs(path: &Path, masks: &[String]) -> io::Result<()> {
     if masks.is_empty() {
         return Ok(());

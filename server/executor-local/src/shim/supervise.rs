@@ -1,4 +1,4 @@
-//! Waiting for a worker: its exit, a wish to stop, a sample a second, and nothing left behind.
+//! Supervises a worker: its exit, a stop request, periodic samples, and the removal of leftover processes.
 
 use std::time::{Duration, Instant};
 
@@ -18,26 +18,26 @@ use cubeloom_workers::ends::End;
 use crate::cgroup::Own;
 use crate::spec::{ExitRecord, ShimSpec};
 
-/// How often killing is repeated while something survives it.
+/// How often to repeat a kill while a process survives.
 const AGAIN: Duration = Duration::from_millis(100);
-/// How much later than its worker a shim may be told to stop, by who tells every process of a job: where the worker ended by
-/// TERM, and where it ended otherwise.
+/// How much later than its worker a shim may receive TERM, from a batch system that signals every process of
+/// a job. The first value applies if the worker ended by TERM, the second otherwise.
 const LATE_FOR_TERM: Duration = Duration::from_secs(1);
 const LATE: Duration = Duration::from_millis(50);
 
-/// Watches over one worker.
+/// Supervises one worker.
 pub(super) struct Supervisor<'a> {
     order: &'a ShimSpec,
     streams: Streams,
     sampler: Sampler<'a>,
     watch: Watch,
-    /// Set by a wish to stop: when KILL follows TERM.
+    /// When KILL follows TERM; set by a stop request.
     kill_at: Option<Instant>,
-    /// The wish to stop found the worker ending already.
+    /// The worker was already ending at the stop request.
     by_itself: bool,
-    /// The kernel, or the limit without control groups, found too much memory used.
+    /// The kernel, or the limit without control groups, detected excessive memory use.
     out_of_memory: bool,
-    /// The cgroup of a batch system, where one started this process.
+    /// The batch system's cgroup, if one started this process.
     own: Option<Own>,
 }
 
@@ -49,22 +49,22 @@ impl<'a> Supervisor<'a> {
         Self { order, streams, sampler, watch, kill_at: None, by_itself: false, out_of_memory: false, own }
     }
 
-    /// Starts a program of the worker's.
+    /// Starts one of the worker's programs.
     pub(super) fn start(&self, program: &Program<'_>) -> Result<Pid, StartError> {
         program.start(self.streams.stdio())
     }
 
-    /// Whether the worker has been told to stop.
+    /// Whether a stop was requested.
     pub(super) fn stopping(&self) -> bool {
         self.kill_at.is_some()
     }
 
-    /// Whether it ended because of that.
+    /// Whether the stop caused its end.
     fn was_stopped(&self) -> bool {
         self.stopping() && !self.by_itself
     }
 
-    /// Does `work` unless a stop came first, sees to it that nothing is left, and says how it was.
+    /// Runs `work` unless a stop came first, cleans up, and returns the record.
     pub(super) fn run(&mut self, work: impl FnOnce(&mut Self) -> (End, Option<Timestamp>)) -> ExitRecord {
         if self.order.is_to_stop() {
             return ExitRecord::without_run(End::NeverRan, true, now());
@@ -81,7 +81,7 @@ impl<'a> Supervisor<'a> {
         ExitRecord { end, stopped, started_at, ended_at, usage }
     }
 
-    /// Waits for the process `main` and meanwhile does everything else.
+    /// Waits for the process `main`, and handles everything else meanwhile.
     pub(super) fn wait(&mut self, main: Pid) -> End {
         loop {
             if let Some(end) = self.reap(main) {
@@ -92,8 +92,8 @@ impl<'a> Supervisor<'a> {
             let pause = if self.streams.pass_on(pause) { Duration::ZERO } else { pause };
             match next_signal(pause) {
                 Some(libc::SIGTERM) => {
-                    // A peer may notice that a worker dies before the worker is dead. Who is alone is told together with the
-                    // worker, which may be ending because of it.
+                    // A peer may notice that a worker dies before the worker is dead. A batch system signals
+                    // the shim together with the worker, which may be ending because of that.
                     self.by_itself |= !self.order.alone && !self.stopping() && tree::is_ending(main);
                     self.begin_stop(main);
                 }
@@ -102,7 +102,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Takes all ended processes; the end of `main`, if it is among them.
+    /// Reaps all ended processes; returns the end of `main`, if it is among them.
     fn reap(&self, main: Pid) -> Option<End> {
         let mut end = None;
         while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
@@ -116,8 +116,8 @@ impl<'a> Supervisor<'a> {
         end
     }
 
-    /// A batch system tells every process of a job to stop, the worker perhaps before its shim: a worker that has ended may
-    /// have been stopped all the same.
+    /// A batch system signals every process of a job, the worker perhaps before its shim: a worker that has
+    /// ended may still have been stopped.
     fn hear_late(&mut self, end: &End) {
         if !self.order.alone || self.stopping() {
             return;
@@ -126,14 +126,14 @@ impl<'a> Supervisor<'a> {
         let until = Instant::now() + if by_term { LATE_FOR_TERM } else { LATE };
         while let Some(signal) = next_signal(until.saturating_duration_since(Instant::now())) {
             if signal == libc::SIGTERM {
-                // There is nobody left to be told.
+                // No process is left to signal.
                 self.kill_at = Some(Instant::now());
                 return;
             }
         }
     }
 
-    /// A program that failed after memory ran out failed because of that.
+    /// Attributes a failure after an OOM kill to the OOM kill.
     fn judge(&mut self, end: End) -> End {
         let failed = end != End::Exit { code: 0 };
         let kills = || {
@@ -143,14 +143,14 @@ impl<'a> Supervisor<'a> {
         if failed && !self.was_stopped() && (self.out_of_memory || kills()) { End::OutOfMemory } else { end }
     }
 
-    /// How long nothing is to be done.
+    /// Time until the next action is due.
     fn pause(&self) -> Duration {
         let due = self.sampler.next().min(self.watch.next());
         let until = self.kill_at.map_or(due, |kill| kill.min(due));
         until.saturating_duration_since(Instant::now())
     }
 
-    /// What is due by time.
+    /// Performs due actions.
     fn tick(&mut self, main: Pid) {
         let present = Instant::now();
         if self.kill_at.is_some_and(|at| at <= present) {
@@ -178,8 +178,8 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// TERM to all, and the hour of KILL. Asked again, it may only come earlier. Shells that somebody types into do not
-    /// listen to TERM: they are told that their terminal is gone.
+    /// Sends TERM to all, and schedules KILL. A repeated request can only make it earlier. Interactive shells
+    /// ignore TERM: they get a hangup.
     fn begin_stop(&mut self, main: Pid) {
         let kill = Instant::now() + self.order.grace();
         if self.kill_at.is_none() {
@@ -190,7 +190,7 @@ impl<'a> Supervisor<'a> {
         self.kill_at = Some(self.kill_at.map_or(kill, |earlier| earlier.min(kill)));
     }
 
-    /// Sends to every process of the worker.
+    /// Signals every process of the worker.
     fn signal(&self, main: Pid, signal: Signal) {
         let _ = rustix::process::kill_process(main, signal);
         for pid in self.others() {
@@ -200,7 +200,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// All processes of the worker: those in its group, and what descends from it.
+    /// All processes of the worker: those in its group, and its descendants.
     fn others(&self) -> Vec<Pid> {
         let raw = match &self.order.cgroup {
             Some(cgroup) => cgroup.processes(),
@@ -209,8 +209,8 @@ impl<'a> Supervisor<'a> {
         raw.into_iter().filter_map(Pid::from_raw).collect()
     }
 
-    /// Ends what the program left behind. Orphans become this process's children, so that when it has none,
-    /// nothing is left; the usual case costs one system call.
+    /// Kills leftover processes. Orphans become children of this process, so no children means that none is
+    /// left; the usual case costs one system call.
     fn end_rest(&self) {
         let mut closed = false;
         loop {
@@ -230,16 +230,16 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Puts the usage series on the disk, if it is long enough to say something.
+    /// Writes the usage series, if it is long enough to be meaningful.
     pub(super) fn write_series(&mut self) {
         self.sampler.finish();
     }
 }
 
-/// The signals that are waited for.
+/// The awaited signals.
 #[allow(unsafe_code)]
 pub(super) fn signals() -> libc::sigset_t {
-    // SAFETY: `sigemptyset` initialises the set before anything reads it.
+    // SAFETY: `sigemptyset` initialises the set before any read.
     unsafe {
         let mut set = std::mem::zeroed();
         libc::sigemptyset(&mut set);
@@ -250,18 +250,18 @@ pub(super) fn signals() -> libc::sigset_t {
     }
 }
 
-/// Keeps signals until they are waited for, so that none is missed.
+/// Blocks signals until they are awaited, so that none is lost.
 pub(super) fn block_signals() {
-    // SAFETY: changes this process's own mask with a set that is initialised.
+    // SAFETY: changes this process's own mask with an initialised set.
     #[allow(unsafe_code)]
     unsafe {
         libc::sigprocmask(libc::SIG_BLOCK, &signals(), std::ptr::null_mut());
     }
 }
 
-/// Gives a program the signals as it expects to find them.
+/// Restores the default signal handling for a program.
 pub(super) fn restore_signals() {
-    // SAFETY: changes this process's own mask; SIGPIPE is ignored by Rust's runtime and inherited over exec.
+    // SAFETY: changes this process's own mask; Rust's runtime ignores SIGPIPE, which exec would inherit.
     #[allow(unsafe_code)]
     unsafe {
         let mut none = std::mem::zeroed();
@@ -277,7 +277,7 @@ fn next_signal(pause: Duration) -> Option<i32> {
         tv_sec: i64::try_from(pause.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(pause.subsec_nanos()),
     };
-    // SAFETY: the set and the time are initialised; no information is asked for.
+    // SAFETY: the set and the time are initialised; the info pointer may be null.
     #[allow(unsafe_code)]
     let signal = unsafe { libc::sigtimedwait(&signals(), std::ptr::null_mut(), &timeout) };
     (signal > 0).then_some(signal)

@@ -1,9 +1,9 @@
-//! Processes by their parents: what a worker consists of where there are no control groups.
+//! Process trees: a worker's processes without control groups.
 
 use cubeloom_files::own;
 use rustix::process::Pid;
 
-/// The children of one process, of all of its threads.
+/// The children of all threads of one process.
 fn children_of(pid: i32) -> Vec<i32> {
     let Ok(tasks) = own::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     tasks
@@ -21,7 +21,7 @@ pub(super) fn children() -> Vec<Pid> {
         .collect()
 }
 
-/// All processes that descend from this one.
+/// All descendants of this process.
 pub(super) fn descendants() -> Vec<i32> {
     let mut found = children_of(rustix::process::getpid().as_raw_nonzero().get());
     let mut next = 0;
@@ -32,12 +32,12 @@ pub(super) fn descendants() -> Vec<i32> {
     found
 }
 
-/// When a process began, in clock ticks since boot.
+/// Start time of a process, in clock ticks since boot.
 pub(crate) fn start_ticks(pid: i32) -> Option<u64> {
     stat_field(pid, 19)?.parse().ok()
 }
 
-/// Whether a process has ended, or is about to whatever it is told: what it held open may be closed already.
+/// Whether a process has ended, or is irrevocably exiting: its descriptors may be closed already.
 pub(super) fn is_ending(pid: Pid) -> bool {
     /// The kernel's `PF_EXITING`.
     const EXITING: u32 = 0x4;
@@ -46,7 +46,7 @@ pub(super) fn is_ending(pid: Pid) -> bool {
     stat_field(pid, 6).is_some_and(exiting)
 }
 
-/// CPU time of a process and of its children that it has waited for, in clock ticks.
+/// CPU time of a process and its reaped children, in clock ticks.
 pub(super) fn cpu_ticks(pid: i32) -> Option<u64> {
     let stat = own::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let after = stat.rsplit_once(')')?.1;
@@ -79,7 +79,7 @@ mod tests {
         let pid = Pid::from_child(&child);
         assert!(!is_ending(pid));
         child.kill().unwrap();
-        // Dead, and not waited for: still to be seen.
+        // Dead but not reaped: still visible.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while !is_ending(pid) {
             assert!(std::time::Instant::now() < deadline, "it does not end");

@@ -1,4 +1,4 @@
-//! What a worker uses: dense samples in its first second, then one a second, thinned as they age.
+//! Usage of a worker: dense samples in its first second, then one a second, thinned with age.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -18,13 +18,13 @@ use super::tree;
 use crate::spec::{ShimSpec, USAGE};
 use crate::waits::Waits;
 
-/// The first sample's age; each next one comes when the worker is twice as old, until they are a second apart.
+/// The first sample's age; the interval doubles the worker's age until it reaches one second.
 const FIRST: Duration = Duration::from_millis(20);
 const PERIOD: Duration = Duration::from_secs(1);
-/// At most this many samples are kept; then every second one goes and the step doubles.
+/// Maximum number of retained samples; then every second one is dropped and the step doubles.
 const KEPT: usize = 720;
 
-/// Takes samples and keeps the series.
+/// Takes samples and maintains the series.
 pub(super) struct Sampler<'a> {
     order: &'a ShimSpec,
     began: Instant,
@@ -32,17 +32,17 @@ pub(super) struct Sampler<'a> {
     peak: u64,
     series: Vec<UsageSample>,
     rates: Rates,
-    /// The levels of memory, each for as many milliseconds as had passed since the sample before.
+    /// Memory levels, each weighted by the milliseconds since the previous sample.
     levels: Counts,
     /// The worker's age at the last sample.
     seen: Duration,
-    /// A sample goes into the series every this many seconds.
+    /// Every n-th second's sample enters the series.
     step: u32,
     ticks: u32,
     file: Option<File>,
     disk: Disk,
     waits: Waits,
-    /// Looked for with the first sample that is kept: a worker is not kept waiting for its cards.
+    /// Opened with the first retained sample: a worker must not wait for its GPUs.
     cards: OnceCell<Option<Cards>>,
     worked: Worked,
 }
@@ -69,12 +69,11 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// When the next sample is due.
     pub(super) fn next(&self) -> Instant {
         self.next
     }
 
-    /// Takes one; says whether memory has run out.
+    /// Takes a sample; returns whether memory has run out.
     pub(super) fn sample(&mut self) -> bool {
         let present = Instant::now();
         let age = present.duration_since(self.began);
@@ -103,7 +102,7 @@ impl<'a> Sampler<'a> {
             at: now(),
             cpu_us: self.cpu_us(),
             memory,
-            // Without a limit nothing is held back, but by others.
+            // Without a limit there is no throttling, except by a parent group.
             throttled_us: group.filter(|_| self.is_limited()).and_then(|group| group.throttled_us()),
             cpu_wait_us: group.and_then(|group| group.cpu_wait_us()),
             disk_read: moved.map(|moved| Bytes(moved.0)),
@@ -132,7 +131,7 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// Adds to the series every `step`-th second.
+    /// Adds every `step`-th second's sample to the series.
     fn keep(&mut self, sample: UsageSample) {
         self.ticks += 1;
         if !self.ticks.is_multiple_of(self.step) {
@@ -156,7 +155,7 @@ impl<'a> Sampler<'a> {
         self.order.folder.join(USAGE)
     }
 
-    /// A series that cannot be written must not harm the worker.
+    /// A write error of the series must not harm the worker.
     fn append(&mut self, sample: &UsageSample) {
         if self.file.is_none() {
             self.file = own::open_with(OpenOptions::new().create(true).append(true), self.path()).ok();
@@ -174,7 +173,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// The last sample of a worker that ran for a second or more.
+    /// Adds the last sample of a worker that ran for a second or more.
     pub(super) fn finish(&mut self) {
         if let Some(last) = self.series.last().copied() {
             let sample = self.now(last.memory);
@@ -182,19 +181,19 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// How its memory was spread over the seconds, none of which was beyond its peak.
+    /// The distribution of its memory over time, capped at its peak.
     fn memory_spread(&self, peak: u64) -> Option<MemorySpread> {
         let not_beyond = |part| self.levels.not_beyond(part).map(|level| Bytes(level.min(peak)));
         Some(MemorySpread { middle: not_beyond(2)?, high: not_beyond(20)? })
     }
 
-    /// What it used, once nothing of it runs any more.
+    /// The total usage, once nothing of it runs any more.
     pub(super) fn summary(&self) -> UsageSummary {
         let group = self.order.cgroup.as_ref();
         let kernel_peak = group.and_then(|group| group.kernel_peak());
         let (reaped_cpu, largest) = reaped();
-        // A worker too short for a sample: its largest process, which counts shared pages too, but never more
-        // than the kernel charged.
+        // A worker too brief for a sample: use its largest process, which includes shared pages, capped at
+        // what the kernel charged.
         let peak = if self.peak > 0 { self.peak } else { largest.min(kernel_peak.unwrap_or(u64::MAX)) };
         UsageSummary {
             cpu_us: group.and_then(|group| group.cpu_us()).unwrap_or(reaped_cpu),
@@ -216,22 +215,22 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// An amount of memory as it is counted: at most a thirty-second more.
+/// A memory amount, rounded up by at most 1/32.
 fn level(bytes: u64) -> u64 {
     let step = (bytes.checked_ilog2().unwrap_or(0)).saturating_sub(5);
     bytes.div_ceil(1 << step) << step
 }
 
-/// For how long the cards of a worker worked: what each sample tells holds until the next one, and the first since it began.
+/// GPU busy time of a worker: each sample holds until the next one, and the first one from the start.
 #[derive(Default)]
 struct Worked {
-    /// When the last sample was taken, how much of all cards then worked, in hundredths of a card, and the sum up to then, in
-    /// microseconds of one card; `None` before the first.
+    /// Time of the last sample, total GPU utilization then in hundredths of a GPU, and the sum up to then in
+    /// microseconds of one GPU. `None` before the first sample.
     last: Option<(Duration, u64, u64)>,
 }
 
 impl Worked {
-    /// Takes in what the cards of a worker of this age do.
+    /// Adds a sample at this age of the worker.
     fn add(&mut self, age: Duration, cards: Option<CardsSample>) {
         let Some(cards) = cards else { return };
         let at_work = u64::from(cards.cards) * u64::from(cards.use_percent.min(100));
@@ -239,19 +238,19 @@ impl Worked {
         self.last = Some((age, at_work, before));
     }
 
-    /// The sum at an age.
+    /// The sum at this age.
     fn at(&self, age: Duration) -> Option<u64> {
         let (then, at_work, sum) = self.last?;
         Some(sum.saturating_add(share(age.saturating_sub(then), at_work)))
     }
 }
 
-/// How long one card would have worked for what so many hundredths of cards did.
+/// Busy time of one GPU that equals this utilization, in hundredths of GPUs.
 fn share(time: Duration, hundredths: u64) -> u64 {
     u64::try_from(time.as_micros() * u128::from(hundredths) / 100).unwrap_or(u64::MAX)
 }
 
-/// In how many of a thousand of all periods, or moments, a worker was held back.
+/// Throttled periods, or time, in thousandths.
 fn thousandths((all, held_back): (u64, u64)) -> u32 {
     u32::try_from(held_back.saturating_mul(1000) / all).unwrap_or(1000).min(1000)
 }
@@ -260,7 +259,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// How many samples, or how much time, were of each of a few amounts. It stays as small however long a worker runs.
+/// A histogram weighted by samples or time. Its size stays bounded however long a worker runs.
 #[derive(Default)]
 struct Counts(BTreeMap<u64, u64>);
 
@@ -269,7 +268,7 @@ impl Counts {
         *self.0.entry(amount).or_default() += much;
     }
 
-    /// What all but one part of so many were not beyond.
+    /// The quantile that one in `part` exceeds.
     fn not_beyond(&self, part: u64) -> Option<u64> {
         let all: u64 = self.0.values().sum();
         let mut beyond = all / part;
@@ -283,18 +282,18 @@ impl Counts {
     }
 }
 
-/// How much processing power was used from sample to sample: how many of these were at most so many eighths of a core.
+/// CPU rates between samples: a histogram in eighths of a core.
 #[derive(Default)]
 struct Rates {
     last: Option<(Duration, u64)>,
     counts: Counts,
 }
 
-/// The step of rates, in thousandths of a core.
+/// The step of rates, in millicores.
 const STEP: u64 = 125;
 
 impl Rates {
-    /// Takes in how much CPU time, in microseconds, a worker of this age has used.
+    /// Adds the CPU time so far, in microseconds, at this age of the worker.
     fn add(&mut self, age: Duration, cpu_us: u64) {
         if let Some((before, used)) = self.last.replace((age, cpu_us)) {
             let micros = u64::try_from(age.saturating_sub(before).as_micros()).unwrap_or(u64::MAX).max(1);
@@ -303,7 +302,7 @@ impl Rates {
         }
     }
 
-    /// What 19 of 20 were not beyond.
+    /// The 95th percentile.
     fn high(&self) -> Option<Cpu> {
         self.counts.not_beyond(20).map(Cpu)
     }
@@ -315,9 +314,9 @@ fn line(sample: &UsageSample) -> serde_json::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// CPU time in microseconds of all processes that this one has taken the exit of, and the largest's memory.
+/// CPU time in microseconds of all reaped processes, and the largest one's memory.
 fn reaped() -> (u64, u64) {
-    // SAFETY: the structure is plain numbers, filled in by the call.
+    // SAFETY: the structure is plain numbers, which the call fills in.
     #[allow(unsafe_code)]
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();

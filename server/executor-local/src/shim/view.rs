@@ -1,7 +1,8 @@
-//! What a worker sees of the machine: a mount namespace of its own, entered between fork and exec by a shim that is root.
+//! A worker's view of the machine: a separate mount namespace, entered between fork and exec by a shim that
+//! is root.
 //!
-//! The uids of projects keep them from each other's files; this keeps the names of those files, other people's processes, and
-//! what programs leave in `/tmp` and `/dev/shm`, from them as well. mount_namespaces(7), proc(5) on `hidepid`.
+//! Projects' uids protect their files. This also hides the names of those files, other users' processes, and
+//! files that programs leave in `/tmp` and `/dev/shm`. mount_namespaces(7), proc(5) on `hidepid`.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -15,19 +16,16 @@ use rustix::thread::UnshareFlags;
 
 use crate::spec::View;
 
-/// Passable, not listable.
+/// May be entered, but not listed.
 const PASSABLE: u32 = 0o711;
-/// Where programs leave files that all see.
+/// Where programs leave files visible to all.
 const TMP: &str = "/tmp";
 const SHM: &str = "/dev/shm";
 
-/// Gives this process, and those that it starts, such a view.
-///
-/// # Errors
-/// The kernel refused.
+/// Sets up the view for this process and its children.
 pub(super) fn enter(view: &View) -> io::Result<()> {
     leave_the_machines()?;
-    // Opened before anything is covered: what is shown again lies below it.
+    // Open these before covering anything: they are below the covered paths.
     let shown = view
         .shown
         .iter()
@@ -58,9 +56,9 @@ pub(super) fn enter(view: &View) -> io::Result<()> {
     Ok(())
 }
 
-/// Enters a new mount namespace, of which no other hears.
+/// Enters a new mount namespace with private propagation.
 fn leave_the_machines() -> Result<(), Errno> {
-    // SAFETY: no table of file descriptors is left, which other threads might use: this process has one thread.
+    // SAFETY: no other thread uses the table of file descriptors: this process has one thread.
     #[allow(unsafe_code)]
     unsafe {
         rustix::thread::unshare_unsafe(UnshareFlags::NEWNS)?;
@@ -72,17 +70,17 @@ fn open(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Lets `what`, and what is mounted in it, be seen at `place`.
+/// Makes `what`, and mounts inside it, visible at `place`.
 fn cover(what: OwnedFd, place: &Path) -> io::Result<()> {
     Ok(rustix::mount::mount_bind_recursive(by_descriptor(&what), place)?)
 }
 
-/// A path that leads to what is open, whatever lies at its own by now.
+/// A path to the open file, whatever is at its own path by now.
 fn by_descriptor(what: &OwnedFd) -> PathBuf {
     format!("/proc/self/fd/{}", what.as_raw_fd()).into()
 }
 
-/// Whether this machine lets a process have such a view. It is tried, in a child that ends at once.
+/// Whether this machine permits such a view, tested in a child that ends at once.
 ///
 /// # Errors
 /// A sentence: what the kernel refused.
@@ -93,10 +91,10 @@ pub(crate) fn try_it() -> Result<(), String> {
         leave_the_machines()?;
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         rustix::mount::mount("proc", "/proc", "proc", flags, Some(c"hidepid=invisible"))?;
-        // Enough was seen: nothing is executed.
+        // Enough for the test: execute nothing.
         Err(io::Error::from_raw_os_error(Errno::CANCELED.raw_os_error()))
     };
-    // SAFETY: it makes system calls only, between fork and exec.
+    // SAFETY: between fork and exec it only makes system calls.
     #[allow(unsafe_code)]
     let error = unsafe { command.pre_exec(sight).spawn() }.err();
     match error {
@@ -106,7 +104,7 @@ pub(crate) fn try_it() -> Result<(), String> {
     }
 }
 
-/// Whether a mount of `/proc` has options of its own: before Linux 5.8 they are those of the whole machine.
+/// Whether a mount of `/proc` has its own options: before Linux 5.8 they apply to the whole machine.
 pub(crate) fn hides_processes() -> bool {
     let release = own::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split(['.', '-']).map_while(|part| part.trim().parse::<u32>().ok());
@@ -114,12 +112,12 @@ pub(crate) fn hides_processes() -> bool {
 }
 
 impl View {
-    /// Something to mount on at this path, where the path is covered: a file or a folder, made if it is missing. Other workers of
-    /// the job may have put links there, as they have the same `/tmp`: none is followed.
+    /// Creates a mount point at this path, if the path is covered: a file or a folder. Follows no symlinks,
+    /// since other workers of the job share the `/tmp` and may have put some there.
     fn place(&self, path: &Path, is_file: bool) -> io::Result<Option<OwnedFd>> {
         let tmp = self.tmp.as_ref().map(|_| Path::new(TMP));
         let shm = self.shm.as_ref().map(|_| Path::new(SHM));
-        // The outermost: what is hidden may itself lie in `/tmp`.
+        // The outermost one: the hidden folder may itself be in `/tmp`.
         let mut covers = [tmp, shm, self.hidden.as_deref()].into_iter().flatten();
         let found = covers.find_map(|cover| Some((cover, path.strip_prefix(cover).ok()?)));
         let Some((cover, below)) = found else { return Ok(None) };

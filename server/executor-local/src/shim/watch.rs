@@ -1,4 +1,4 @@
-//! What a worker's files are looked at for while it runs: when its lines came, and what it reports so far, masked.
+//! Polls a worker's files while it runs: timestamps of its lines, and a masked copy of its reports.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -13,15 +13,15 @@ use crate::spec::{self, ShimSpec};
 use cubeloom_workers::mask::Masker;
 use cubeloom_workers::{log_times, logs, outputs};
 
-/// How soon it is looked again after something was written; then ever later.
+/// Poll interval after a write; then it grows.
 const SOON: Duration = Duration::from_millis(100);
 const LATER: Duration = Duration::from_secs(1);
-/// A stream with more marks than this gets one a second at most: an hour of speaking without a pause.
+/// A stream with more marks than this gets at most one a second: an hour of continuous output.
 const DENSE: u32 = 36_000;
-/// How much of the outputs is read at a time, in bytes.
+/// Read size of the outputs, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// Looks at a worker's files from time to time.
+/// Polls a worker's files.
 pub(super) struct Watch {
     streams: [Marks; 2],
     outputs: Option<MaskedCopy>,
@@ -30,17 +30,17 @@ pub(super) struct Watch {
     gap: Duration,
 }
 
-/// The marks of one stream.
+/// The timestamps of one stream.
 struct Marks {
     stream: PathBuf,
     file: Option<File>,
-    /// How long the stream was at the last mark.
+    /// Length of the stream at the last mark.
     known: u64,
     count: u32,
     last: Instant,
 }
 
-/// A copy of what a worker with secrets reports, in which they are masked.
+/// A masked copy of the reports, for a worker with secrets.
 struct MaskedCopy {
     source: PathBuf,
     path: PathBuf,
@@ -63,12 +63,12 @@ impl Watch {
         Self { streams, outputs, began: now, next: now + SOON, gap: SOON }
     }
 
-    /// When the next look is due.
+    /// When the next poll is due.
     pub(super) fn next(&self) -> Instant {
         self.next
     }
 
-    /// Looks, if it is time to.
+    /// Polls, if due.
     pub(super) fn tick(&mut self) {
         let now = Instant::now();
         if self.next > now {
@@ -79,7 +79,7 @@ impl Watch {
         self.next = now + self.gap;
     }
 
-    /// The last look at the streams, when nothing is written any more.
+    /// Polls the streams a last time, after all writes.
     pub(super) fn finish(&mut self) {
         let brief = self.began.elapsed() < log_times::BRIEF;
         for marks in self.streams.iter_mut().filter(|marks| !brief || marks.file.is_some()) {
@@ -87,7 +87,7 @@ impl Watch {
         }
     }
 
-    /// Whether something was written. What the disk does not take is left out: it must not harm the worker.
+    /// Whether anything was written. Ignores write errors: they must not harm the worker.
     fn look(&mut self, now: Instant) -> bool {
         let mut grown = false;
         for marks in &mut self.streams {
@@ -126,12 +126,12 @@ impl Marks {
 impl MaskedCopy {
     fn new(order: &ShimSpec) -> Self {
         let path = outputs::masked(&order.outputs);
-        // There from the beginning: it says that the outputs themselves are not to be read yet.
+        // Create it at the start: it marks the outputs themselves as not readable yet.
         let file = append(path.clone()).ok();
         Self { source: order.outputs.clone(), path, file, masker: Masker::new(&order.masks), read: 0 }
     }
 
-    /// Takes over what is new.
+    /// Copies new reports.
     fn look(&mut self) -> bool {
         let Some(file) = &mut self.file else { return false };
         let room = (outputs::MOST as u64).saturating_sub(self.read).min(PIECE as u64);

@@ -4,9 +4,9 @@ use std::process::{Child, Command};
 
 use super::*;
 
-/// Ends when it is asked, as programs in Go do, which catch all signals.
+/// Ends at the signal, like programs in Go, which catch all signals.
 const DIES: &str = "trap 'exit 3' STKFLT; touch $1; while :; do sleep 0.05; done";
-/// One of Python that says that it answers, and a child of it.
+/// A Python program that declares support, and a child of it.
 const ANSWERS: &str = "
 import os, sys, time
 import cubeloom
@@ -18,7 +18,8 @@ def in_the_parent():
     time.sleep(60)
 in_the_parent() if os.fork() else in_the_child()
 ";
-/// One that imports nothing of ours. The environment's own beginning, which ours hides, is run, too.
+/// A program that does not import our module. The environment's own `sitecustomize`, which ours shadows, runs
+/// too.
 const KNOWS_NOTHING: &str = "
 import sys, time
 def with_its_own_beginning():
@@ -28,7 +29,7 @@ def without():
     with_its_own_beginning()
 (with_its_own_beginning if sys.began and 'cubeloom' not in sys.modules else without)()
 ";
-/// One that says so and then becomes another program.
+/// A program that declares support and then executes another program.
 const BECOMES: &str = "
 import os, sys
 import cubeloom
@@ -46,7 +47,8 @@ struct Worker {
 }
 
 impl Worker {
-    /// Starts a program with these words, of which `READY` are files, and waits until it has made them all.
+    /// Starts a program with these arguments, where `READY` are files, and waits until it has created them
+    /// all.
     fn start(words: &[&str], ready: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("work")).unwrap();
@@ -91,7 +93,7 @@ impl Worker {
         look_at(self.pid(), self.folder.path(), soon())
     }
 
-    /// Whether the process still runs after it had the time to end.
+    /// Whether the process still runs after it had time to end.
     fn lives(&mut self) -> bool {
         sleep(Duration::from_millis(300));
         self.process.try_wait().unwrap().is_none()
@@ -112,7 +114,7 @@ impl Drop for Worker {
 fn threads_are_told_and_nobody_is_asked_who_would_die_of_it() {
     let mut sleeper = Worker::start(&["sleep", "60"], &[]);
     let pid = sleeper.pid();
-    // Until it sleeps, it is a copy of this process, or becomes another.
+    // Until it sleeps, it is a copy of this process, or is executing another program.
     while !fs::read_to_string(format!("/proc/{pid}/status")).unwrap().contains("(sleeping)") {
         sleep(Duration::from_millis(5));
     }
@@ -129,7 +131,7 @@ fn arguments_are_not_told() {
     let said = worker.look();
     let begin = format!("process {}: bash\n", worker.pid());
     assert!(said.starts_with(&begin) && !said.contains("hunter2"), "{said}");
-    // One that has put all into its name, as servers do, and one that calls itself otherwise than its program.
+    // One with its arguments in its name, as servers do, and one with another name than its program.
     let named =
         "exec -a 'serve: --password=hunter2' sleep 60 & touch $1; exec -a /opt/hunter2/serve sleep 60";
     let mut worker = Worker::start(&["bash", "-c", named, "bash", "ready"], &["ready"]);
@@ -152,7 +154,7 @@ fn who_has_not_said_that_it_answers_is_not_asked_whatever_it_catches() {
     let text = worker.look();
     assert!(text.contains("(bash): "), "{text}");
     assert!(worker.lives(), "{text}");
-    // Others say something of it, but not the process itself.
+    // Another process's declaration does not count.
     fs::write(worker.folder.path().join(ANSWERING), format!("{pid}\n")).unwrap();
     worker.look();
     assert!(worker.lives());
@@ -205,7 +207,7 @@ fn what_was_got_of_a_worker_that_takes_too_long_is_kept_and_the_others_are_looke
     let found = gather(&names(3), limits, |name, _, tell| {
         tell(format!("process {}\n", name.index));
         if name.index == 0 {
-            // The kernel keeps it waiting.
+            // The kernel blocks the reader.
             sleep(Duration::from_secs(30));
         }
         true

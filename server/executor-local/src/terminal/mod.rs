@@ -1,6 +1,6 @@
-//! Terminals on this machine: a shell under a shim of its own, started like the worker that it stands for, in a scratch
-//! folder below `terminals/`. The server holds the other end of its pty: when that is gone, for whatever reason, the
-//! shim ends everything and removes the folder.
+//! Terminals on this machine: a shell under its own shim, started like the worker that it replaces, in a
+//! scratch folder below `terminals/`. The server holds the other end of its pty. When that closes, for
+//! whatever reason, the shim kills everything and removes the folder.
 
 mod open;
 mod pty;
@@ -21,14 +21,12 @@ use crate::executor::LocalExecutor;
 use pty::Pty;
 pub(crate) use sweep::sweep;
 
-/// The folder, below the data folder, that scratch folders lie in.
+/// The parent of scratch folders, below the data folder.
 pub(crate) const FOLDER: &str = "terminals";
 
-/// A terminal on this machine.
 struct LocalTerminal {
     pty: Pty,
     screen: Screen,
-    /// Its shim.
     shim: Arc<OwnedFd>,
     /// Becomes true when nothing of it is left.
     gone: latch::Receiver<bool>,

@@ -1,4 +1,4 @@
-//! Opening a terminal: the worker's own order, with a shell in its program's place and other folders.
+//! Opens a terminal: the worker's own order, with a shell in place of its program and other folders.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,13 +26,13 @@ use crate::spec::{self, TerminalSpec};
 use crate::watch::{end_left, exited};
 use crate::{sandbox, start, templates};
 
-/// What the shell reads first, in the worker's folder.
+/// Startup file of the shell, in the worker's folder.
 const FIRST: &str = "shell";
 
-/// Opens the terminal that is ordered.
+/// Opens the requested terminal.
 ///
 /// # Errors
-/// Something that the attempt had is not there any more, or the machine has no room for another shell.
+/// Something that the attempt had no longer exists, or the machine has no capacity for another shell.
 pub(super) async fn open(machine: Arc<Machine>, order: TerminalOrder) -> Result<LocalTerminal, Failure> {
     machine.listen();
     let scratch = machine.layout.top(FOLDER).join(&order.id);
@@ -76,7 +76,7 @@ fn could_not(message: impl Into<String>) -> Failure {
     Failure::new(FailureKind::CouldNotStart, message)
 }
 
-/// The job as the attempt had it, but for what it would write into and for what it holds of this machine.
+/// The attempt's job, except for paths that it would write to, and its leases on this machine.
 fn lowered(
     machine: &Machine,
     order: &TerminalOrder,
@@ -97,7 +97,7 @@ fn lowered(
     }
 }
 
-/// What nobody makes anew: the files that the attempt was given.
+/// Checks for files of the attempt that cannot be recreated.
 fn are_there(paths: &LocalPaths) -> Result<(), Failure> {
     if !Path::new(&paths.run_dir).is_dir() {
         return Err(could_not("the run's folder has been removed: there is nothing to look at any more"));
@@ -108,7 +108,7 @@ fn are_there(paths: &LocalPaths) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The worker with a shell in its program's place.
+/// The worker with a shell in place of its program.
 fn with_shell(mut worker: LocalWorker, order: &TerminalOrder) -> LocalWorker {
     let setup = std::mem::take(&mut worker.setup);
     let argv = std::mem::replace(&mut worker.argv, shell::words(&format!("{}/{FIRST}", worker.folder)));
@@ -117,20 +117,20 @@ fn with_shell(mut worker: LocalWorker, order: &TerminalOrder) -> LocalWorker {
     worker
 }
 
-/// What there is of a shell until it has ended.
+/// Resources of a shell until it has ended.
 struct Shell {
     machine: Arc<Machine>,
     scratch: PathBuf,
-    /// Of its control group, and of its shared memory.
+    /// Name of its control group, and of its shared memory.
     name: String,
     cgroup: Option<Cgroup>,
-    /// The file by which its processes are known where there are no control groups.
+    /// The file that identifies its processes without control groups.
     outputs: PathBuf,
     lent: Lent,
 }
 
 impl Shell {
-    /// Makes its folders and starts its shim. Blocking.
+    /// Creates its folders and starts its shim. Blocking.
     fn launch(
         &self,
         job: &LocalJob,
@@ -164,7 +164,7 @@ impl Shell {
         let _ = own::remove_dir_all(&self.scratch);
     }
 
-    /// Waits for its end. What its shim left, having been killed, goes too.
+    /// Waits for its end. Also removes the remains of a killed shim.
     async fn wait(
         self,
         shim: Arc<std::os::fd::OwnedFd>,

@@ -15,14 +15,14 @@ use tokio::io::unix::AsyncFd;
 
 use crate::descriptor::registered;
 
-/// How much is read at a time, in bytes.
+/// Read size, in bytes.
 const PIECE: usize = 16 << 10;
 
 /// The end that is read from and typed into.
 pub(super) struct Pty(AsyncFd<Arc<OwnedFd>>);
 
 impl Pty {
-    /// Makes one of this size, and the name of its other end, which belongs to `user`.
+    /// Creates one of this size; returns it and the name of its other end, which belongs to `user`.
     ///
     /// # Errors
     /// The system has no more of them.
@@ -33,7 +33,7 @@ impl Pty {
         let name = rustix::pty::ptsname(&master, Vec::new())?;
         let name = name.into_string().map_err(io::Error::other)?;
         if let Some(user) = user {
-            // So that what opens `/dev/tty` or its name, as `tmux` does, may.
+            // So that programs like `tmux` may open `/dev/tty` or its name.
             rustix::fs::chown(&name, Some(Uid::from_raw(user)), Some(Gid::from_raw(user)))?;
             rustix::fs::chmod(&name, Mode::RUSR | Mode::WUSR)?;
         }
@@ -43,7 +43,7 @@ impl Pty {
         Ok((Self(pty), name.into()))
     }
 
-    /// What is there, as soon as something is; empty when nobody has the other end any more.
+    /// Reads available output, as soon as there is some; empty once the other end is closed.
     pub(super) async fn read(&self) -> io::Result<Vec<u8>> {
         let mut buffer = vec![0; PIECE];
         let read = self.0.async_io(Interest::READABLE, |master| Ok(rustix::io::read(master, &mut buffer)?));

@@ -1,4 +1,5 @@
-//! What terminals of an earlier server have left: nothing, unless a shim was killed or the machine lost its power.
+//! Cleans up after terminals of an earlier server: only needed if a shim was killed or the machine lost
+//! power.
 
 use std::path::Path;
 
@@ -13,7 +14,7 @@ pub(super) fn group_name(id: &str) -> String {
     format!("terminal-{id}")
 }
 
-/// Ends and removes what is below `folder` and has no shim that still does it. Blocking.
+/// Ends and removes entries of `folder` without a live shim. Blocking.
 pub(crate) fn sweep(folder: &Path, hierarchy: &Hierarchy) {
     for scratch in own::read_dir(folder).into_iter().flatten().flatten() {
         let path = scratch.path();

@@ -1,6 +1,6 @@
-//! Each case of the suite, on this machine.
+//! Every case of the conformance suite, on this machine.
 
-/// One test a case, on a machine's folder of its own.
+/// One test per case, each with its own folder.
 macro_rules! cases {
     ($module:ident: $($case:ident),+) => {
         mod $module {

@@ -1,4 +1,4 @@
-//! The limits of attempts' folders and of projects' workspaces.
+//! Size limits of attempts' folders and of projects' workspaces.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use rustix::mount::{MountFlags, UnmountFlags};
 use crate::harness::Local;
 
 const MIB: u64 = 1 << 20;
-/// What a worker writes into its folder, and then waits.
+/// A worker that writes into its folder, and then waits.
 const WRITES: &str = "head -c 3145728 /dev/zero >large; exec sleep 300";
 
-/// Folders of attempts may hold so many MiB, and are measured all the time.
+/// Attempt folders limited to this many MiB, measured continuously.
 fn limited(mib: u64) -> Local {
     Local::with(|config: &mut LocalConfig| {
         config.run_disk = Some(mib * MIB);
@@ -40,7 +40,8 @@ async fn an_attempt_that_writes_more_than_its_folder_may_hold_is_stopped_and_say
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_room_on_the_disk_is_not_counted() {
     let harness = limited(2);
-    // A link to what is large, a file without blocks, and one file of many names. Long enough to be measured many times.
+    // A symlink to something large, a file without blocks, and one file with many names. Long enough to be
+    // measured many times.
     let text = "ln -s / root; truncate -s 1T sparse; head -c 1048576 /dev/zero >file; for n in 1 2 3 4 5; do ln file $n; done; sleep 1";
     let (_, ended) = run(&harness, &Program::shell(text)).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);
@@ -58,7 +59,7 @@ async fn folders_nested_too_deep_end_the_attempt() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_attempt_that_was_stopped_for_it_says_so_to_the_next_server() {
     let mut harness = limited(2);
-    // It does not listen to TERM: the server is gone before it ends.
+    // It ignores TERM: the server is gone before it ends.
     let program = Program::shell(&format!("trap '' TERM; {WRITES}"));
     let submission = harness.submission(&program);
     let key = submission.job.key.clone();
@@ -75,7 +76,7 @@ async fn an_attempt_that_was_stopped_for_it_says_so_to_the_next_server() {
     assert_eq!(failure(&ended).kind, FailureKind::DiskLimit, "{ended:?}");
 }
 
-/// Folders of projects may hold 2 MiB, and are measured all the time.
+/// Workspaces limited to 2 MiB, measured continuously.
 fn limited_workspace() -> Local {
     Local::with(|config: &mut LocalConfig| {
         config.workspace = 2 * MIB;
@@ -88,7 +89,7 @@ async fn fill_the_workspace(harness: &Local) {
     let (_, ended) =
         run(harness, &Program::shell("head -c 3145728 /dev/zero >\"$CUBELOOM_RUN_DIR/large\"")).await;
     assert_eq!(ended.outcome, Outcome::Succeeded, "what runs goes on");
-    // What is measured while a file grows is less.
+    // A measurement while a file grows is lower.
     let until = async |held: bool| {
         let began = Instant::now();
         loop {
@@ -114,12 +115,12 @@ async fn fill_the_workspace(harness: &Local) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_of_a_project_starts_while_its_workspace_is_over_its_limit() {
     let harness = limited_workspace();
-    // A link in the place of a project's folder is not followed.
+    // A symlink in place of a project's folder is not followed.
     std::os::unix::fs::symlink("/usr", harness.data().join("workspace/linked")).unwrap();
     fill_the_workspace(&harness).await;
 }
 
-/// A file system that is mounted in a folder, until this is dropped.
+/// A file system mounted in a folder, until dropped.
 struct Mounted(std::path::PathBuf);
 
 impl Drop for Mounted {

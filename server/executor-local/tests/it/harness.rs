@@ -1,4 +1,4 @@
-//! A server's executor on a folder of its own, on a runtime of its own, so that it can be ended like a server.
+//! A server's executor with its own folder and runtime, so that it can be ended like a server.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -18,7 +18,7 @@ use cubeloom_testkit::conformance::{Harness, Program, Recorder, Server, processe
 
 use crate::lower::lower;
 
-/// The executor of this machine under test.
+/// The local executor under test.
 pub struct Local {
     folder: Folder,
     config: LocalConfig,
@@ -27,10 +27,10 @@ pub struct Local {
 
 /// A folder that workers can reach.
 enum Folder {
-    /// Somebody else's to remove.
+    /// The test removes it.
     Lent(PathBuf),
     Plain(tempfile::TempDir),
-    /// A file system of its own.
+    /// A separate file system.
     Mounted(tempfile::TempDir),
 }
 
@@ -55,7 +55,7 @@ fn start(config: &LocalConfig) -> Server<LocalExecutor> {
     Server::start(|| LocalExecutor::new(config.clone(), Arc::new(SystemClock)).unwrap())
 }
 
-/// A folder that workers can enter, whoever they are.
+/// A folder that any user can enter.
 pub fn reachable_folder() -> tempfile::TempDir {
     let folder = tempfile::Builder::new().prefix("cubeloom-").tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -63,7 +63,7 @@ pub fn reachable_folder() -> tempfile::TempDir {
 }
 
 impl Local {
-    /// On a folder of its own.
+    /// With a new folder.
     pub fn new() -> Self {
         Self::with(|_| {})
     }
@@ -73,7 +73,7 @@ impl Local {
         Self::on(Folder::Plain(reachable_folder()), change)
     }
 
-    /// In a folder that an earlier server used.
+    /// With the folder of an earlier server.
     pub fn in_folder(folder: &Path, change: impl FnOnce(&mut LocalConfig)) -> Self {
         Self::on(Folder::Lent(folder.into()), change)
     }
@@ -81,7 +81,7 @@ impl Local {
     fn on(folder: Folder, change: impl FnOnce(&mut LocalConfig)) -> Self {
         let mut config = LocalConfig::new(folder.path().join("data"), env!("CARGO_BIN_EXE_shim-under-test"));
         config.installer_env = std::env::vars().filter(|(name, _)| is_for_installers(name)).collect();
-        // The ledger lies there.
+        // The ledger is there.
         config.sandbox.tmp = false;
         change(&mut config);
         let ledger = folder.path().join("ledger");
@@ -91,7 +91,7 @@ impl Local {
         Self { folder, config, server }
     }
 
-    /// On a file system of 1 MiB; `None` where none may be mounted.
+    /// On a file system of 1 MiB; `None` if mounting is not permitted.
     pub fn on_small_disk() -> Option<Self> {
         let folder = reachable_folder();
         let mounted = Command::new("mount")
@@ -102,30 +102,28 @@ impl Local {
         mounted.is_ok_and(|status| status.success()).then(|| Self::on(Folder::Mounted(folder), |_| {}))
     }
 
-    /// The executor itself, on the runtime of whoever asks it.
+    /// The executor itself, for use on the caller's runtime.
     pub fn local(&self) -> &LocalExecutor {
         self.server.inner()
     }
 
-    /// The data folder.
     pub fn data(&self) -> &Path {
         &self.config.data
     }
 
-    /// The folder of one attempt.
     pub fn attempt(&self, key: &AttemptKey) -> PathBuf {
         let name = format!("{}.{}.{}", key.task, key.instance, key.n);
         self.config.data.join("runs").join(key.run.as_str()).join(name)
     }
 
-    /// A submission of a job that was made by hand.
+    /// A submission of a handcrafted job.
     pub fn submission_of(&self, job: Job) -> Submission {
         let Ok(Bindings::Local(bindings)) = self.server.inner().bind(&job) else { panic!("no bindings") };
         let lowered = lower(&job, &bindings, &self.ledger());
         Submission { job: Arc::new(job), lowered: Arc::new(Lowered::Local(lowered)) }
     }
 
-    /// A key that no other attempt has.
+    /// A unique key.
     pub fn key() -> AttemptKey {
         let random = u128::from(random());
         AttemptKey { run: RunId::new(SystemClock.now(), random), task: "case".into(), instance: 0, n: 1 }

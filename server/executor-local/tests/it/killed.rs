@@ -1,4 +1,4 @@
-//! A real server, killed with `-9` at each failpoint in turn, and another one that takes up its work.
+//! A real server, killed with SIGKILL at each failpoint in turn, and another one that resumes its work.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -32,7 +32,7 @@ fn settings(config: &mut LocalConfig) {
     config.shim_env.extend(variable(AT).map(|at| (AT.to_owned(), at)));
 }
 
-/// Not a test of its own: the server that is killed. It does what the engine does after a start.
+/// Not a test itself: the server that is killed. It does what the engine does after a start.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "started by the tests beside it"]
 async fn server() {
@@ -61,7 +61,8 @@ async fn server() {
     }
     let ended = harness.recorder().ended(&key).await;
     if variable(AT).is_some() {
-        // The cleanup, which has failpoints of its own, comes after the report: this server is killed there at the latest.
+        // The cleanup, which has its own failpoints, follows the report: this server is killed there at the
+        // latest.
         tokio::time::sleep(PATIENCE).await;
     }
     fs::write(Path::new(&folder).join("outcome"), serde_json::to_string(&ended.outcome).unwrap()).unwrap();
@@ -97,14 +98,14 @@ fn killed_at(point: &str, more: &[(&str, &str)]) -> (TempDir, AttemptKey) {
     (folder, key)
 }
 
-/// Starts another server, and says how often the worker ran.
+/// Starts another server, and returns how often the worker ran.
 fn goes_on(folder: &TempDir, key: &AttemptKey, more: &[(&str, &str)]) -> (usize, Outcome) {
     let ended = serve(folder.path(), key, more);
     assert!(ended.success(), "the second server failed: {ended}");
     (executed(folder.path()), outcome(folder.path()))
 }
 
-/// Kills the server at `point`, starts another, and says how often the worker ran.
+/// Kills the server at `point`, starts another, and returns how often the worker ran.
 fn kill_at(point: &str, more: &[(&str, &str)]) -> (usize, Outcome) {
     let (folder, key) = killed_at(point, more);
     goes_on(&folder, &key, more)
@@ -112,7 +113,7 @@ fn kill_at(point: &str, more: &[(&str, &str)]) -> (usize, Outcome) {
 
 #[test]
 fn nothing_is_lost_and_nothing_runs_twice() {
-    // Reached with a Python, by a cancel, by an elastic job, or by root alone.
+    // Reached with a Python, by a cancel, by an elastic job, or only as root.
     let elsewhere =
         ["local.venv", "local.python", "local.cancel", "local.scale", "local.wish", "shim.stop", "shim.kill"];
     let root_only = (!rustix::process::geteuid().is_root()).then_some("local.owner");
@@ -140,7 +141,7 @@ fn a_cancel_survives() {
 fn without_adoption_it_would_run_twice() {
     let forgetful = [(FORGETFUL, "1")];
     let (folder, key) = killed_at("shim.fork.after", &forgetful);
-    // The second server ends what it finds: the first worker may not have begun by then.
+    // The second server ends what it finds: the first worker may not have started by then.
     let begun = Instant::now();
     while executed(folder.path()) == 0 {
         assert!(begun.elapsed() < PATIENCE, "the first worker does not begin");

@@ -1,4 +1,4 @@
-//! What the compiler's lowering does, as small as these tests need it.
+//! A minimal version of the compiler's lowering, for these tests.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::{LocalBindings, LocalJob, LocalWorker};
 use cubeloom_domain::outcome::WorkerName;
 
-/// The job as processes on this machine; `ledger` becomes `$LEDGER`.
+/// Lowers the job to local processes; `ledger` becomes `$LEDGER`.
 pub fn lower(job: &Job, bindings: &LocalBindings, ledger: &Path) -> LocalJob {
     let names = job.roles.iter().flat_map(|role| {
         (0..role.replicas).map(move |index| (role, WorkerName { role: role.name.clone(), index }))

@@ -1,4 +1,4 @@
-//! What only this machine does: users, secrets, tokens, interpreters, lost shims.
+//! Tests specific to this machine: users, secrets, tokens, interpreters, lost shims.
 
 use std::fs;
 use std::path::Path;
@@ -37,7 +37,7 @@ async fn a_worker_is_told_secrets_that_are_nowhere_on_the_disk() {
     let (key, ended) = run(&harness, &program).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);
     assert_eq!(output(&harness, &key, "worker-0"), "400\n");
-    // The shim removes them when it has written down the end.
+    // The shim removes them once it has recorded the end.
     let began = Instant::now();
     while files_that_hold("tell-nobody", &harness.attempt(&key)) > 0 {
         assert!(began.elapsed() < PATIENCE, "the secrets stay on the disk");
@@ -52,7 +52,7 @@ async fn a_worker_is_told_secrets_that_are_nowhere_on_the_disk() {
 }
 
 fn files_that_hold(text: &str, folder: &Path) -> usize {
-    // What is removed meanwhile holds nothing.
+    // Ignore entries removed meanwhile.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .map(|entry| match entry.path() {
@@ -153,7 +153,7 @@ async fn the_end_is_told_on_a_disk_that_the_worker_has_filled() {
         eprintln!("skipped: no small disk can be made here (root is needed to mount one)");
         return;
     };
-    // What it prints and the disk does not take is lost; what it writes itself, it is told.
+    // Printed output that the disk refuses is lost; for its own writes, the program gets the error.
     let text = "head -c 3000000 /dev/zero; cat /dev/zero > more; exit 3";
     let (_, ended) = run(&harness, &Program::shell(text)).await;
     assert_eq!((failure(&ended).kind, failure(&ended).exit_code), (FailureKind::Exit, Some(3)));
@@ -173,7 +173,7 @@ async fn progress_and_a_sample_a_second_are_there_while_it_runs() {
     // On a busy machine it takes longer to write, and has more samples.
     assert!(samples.len() >= 3, "{samples:?}");
     assert!(samples.windows(2).all(|pair| pair[0].at < pair[1].at && pair[0].cpu_us <= pair[1].cpu_us));
-    // The last one is of its end.
+    // The last sample is from its end.
     let while_it_ran = &samples[..samples.len() - 1];
     assert!(while_it_ran.windows(2).all(|pair| pair[1].at.0 - pair[0].at.0 > 500_000), "{samples:?}");
     assert!(samples.iter().any(|sample| sample.memory > Bytes(20_000_000)), "{samples:?}");

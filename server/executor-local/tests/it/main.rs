@@ -1,4 +1,4 @@
-//! The executor for this machine: the conformance suite, and what only it does.
+//! The local executor: the conformance suite, and its own tests.
 
 #![allow(clippy::disallowed_methods, reason = "tests make the files that they look at")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]

@@ -1,4 +1,4 @@
-//! Python environments, with an installer that does what a test needs: hang, or refuse.
+//! Python environments, with a fake installer that hangs or refuses.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -16,7 +16,8 @@ use tokio::task::JoinSet;
 
 use crate::harness::Local;
 
-/// Submits a job whose packages an installer of this text brings; `None` where a real one would be found first.
+/// Submits a job whose packages an installer script of this text provides; `None` if a real installer would
+/// be found first.
 async fn submit(harness: &Local, installer: &str) -> Option<AttemptKey> {
     submit_with(harness, installer, |_| ()).await
 }
@@ -63,7 +64,7 @@ async fn a_job_is_cancelled_while_its_environment_is_made() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_installer_started_goes_with_it() {
     let harness = Local::new();
-    // Where there are control groups, a session of its own does not help it.
+    // With control groups, a separate session does not let it escape.
     let installer = "grep -q /python- /proc/self/cgroup && own=setsid; \
         $own sh -c 'echo $$ >begun; mv begun pid; exec sleep 1000' & wait";
     let Some(key) = submit(&harness, installer).await else { return };
@@ -112,7 +113,7 @@ async fn what_is_built_from_sources_is_built_as_the_project_in_folders_of_its_ow
     let Some(second) = submit_with(&of_template, installer, builds).await else { return };
     for (harness, key) in [(&allowed, first), (&of_template, second)] {
         harness.recorder().ended(&key).await;
-        // The first project's.
+        // The first project's uid.
         let user = 61_000;
         let said = fs::read_to_string(harness.data().join(format!("cache/uv-{user}/said"))).unwrap();
         assert!(said.lines().all(|line| line.starts_with(&format!("{user} {user} "))), "{said}");
@@ -150,7 +151,7 @@ async fn an_installer_has_listed_variables_only() {
     harness.recorder().ended(&key).await;
     let seen = fs::read_to_string(harness.data().join("cache/uv/env")).unwrap();
     let names = seen.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name);
-    // A shell adds some of its own.
+    // The shell adds some variables.
     let others: Vec<&str> = names
         .filter(|name| !is_for_installers(name) && !["HOME", "PWD", "SHLVL", "_"].contains(name))
         .collect();

@@ -1,4 +1,5 @@
-//! Terminals as the executor gives them: a shell in a worker's place, and nothing left of it, whoever dies.
+//! Terminals of the executor: a shell in place of a worker, which leaves nothing behind, no matter which
+//! process dies.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::harness::Local;
 use crate::lower::lower;
 
-/// The folder below the data folder that the terminal `id` has to itself.
+/// The private folder of the terminal `id`, below the data folder.
 fn scratch(harness: &Local, id: &str) -> PathBuf {
     harness.data().join("terminals").join(id)
 }
@@ -34,13 +35,13 @@ fn order(harness: &Local, id: &str, job: Job, rank: u32) -> TerminalOrder {
     }
 }
 
-/// A program that has failed, so that there is a folder of its run.
+/// A program that has failed, so that its run has a folder.
 async fn failed(harness: &Local, program: &Program) -> Job {
     let (key, _) = run(harness, program).await;
     program.job(key)
 }
 
-/// Types, and reads until a text is shown.
+/// Types, and reads until the text appears.
 async fn told(terminal: &dyn Terminal, typed: &str, text: &str) -> String {
     terminal.write(typed.as_bytes()).await.unwrap();
     let mut shown = String::new();

@@ -1,4 +1,4 @@
-//! How an attempt is stopped: its workers are told by a file where they look, and where they do not go, Slurm.
+//! Stops an attempt: workers poll a stop file; if they do not end, Slurm cancels the job.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use super::{Attempt, MISSING};
 use crate::commands::Trouble;
 use crate::orders::What;
 
-/// How long workers have to write down how they ended after the grace, before Slurm ends them.
+/// How long workers have after the grace period to record their ends, before Slurm kills them.
 const BEYOND: Duration = Duration::from_secs(15);
-/// How long Slurm has to end them before it is told again.
+/// How long Slurm has to end them before the cancel is repeated.
 const AGAIN: Duration = Duration::from_secs(30);
-/// How long workers on a lost node have between TERM and KILL, in milliseconds: together with their next look at the wish, no
-/// longer than [`NOT_SEEN`].
+/// Time between TERM and KILL for workers on a lost node, in milliseconds. Together with their poll interval
+/// it is at most [`NOT_SEEN`].
 const LEAVING: u64 = 1000;
 
 impl Attempt {
-    /// Before nobody looks for its jobs any more, Slurm is told to end them: what runs in spite of all is not to go on beside
-    /// the next attempt.
+    /// Cancels jobs before the server gives up its search for them. A job that runs in spite of all must not
+    /// run beside the next attempt.
     pub(super) async fn make_sure(&mut self) {
         let Some(missing) = self.missing.as_ref().filter(|missing| !missing.is_ended) else { return };
         let is_unknown = missing.accounted.as_ref().is_some_and(Vec::is_empty);
@@ -33,7 +33,7 @@ impl Attempt {
         }
     }
 
-    /// Has Slurm end its jobs, by their ids, or by their name where none is known.
+    /// Cancels its jobs by id, or by name if no id is known.
     async fn scancel(&self, kill: bool) -> Result<(), ()> {
         let mut jobs = self.cluster.board.ids_of(&self.key);
         if jobs.is_empty() {
@@ -46,10 +46,11 @@ impl Attempt {
         })
     }
 
-    /// Does what is next for it to stop: its workers are told, and where they do not go, Slurm.
+    /// Takes the next step of a stop: first sends it to the workers; if they do not end, cancels the job in
+    /// Slurm.
     pub(super) async fn press(&mut self) {
         let Some(stop) = &self.stop else { return };
-        // Where it cannot be seen, its workers are given their time.
+        // If this is unknown, give its workers their grace period.
         let has_begun = self.has_begun().await.unwrap_or(true);
         let grace = Duration::from_millis(stop.wish.grace_ms) + BEYOND;
         let cancelled = stop.cancelled;
@@ -83,8 +84,8 @@ impl Attempt {
         }
     }
 
-    /// A node that Slurm has lost may run on: what it can still see of the file system tells its workers to end, so that they
-    /// do not go on beside the next attempt.
+    /// Stops workers on a node that Slurm has lost. The node may still be running and see the file system,
+    /// and its workers must not run beside the next attempt.
     pub(super) async fn leave(&mut self) {
         if self.is_left {
             return;
@@ -98,7 +99,7 @@ impl Attempt {
         }
     }
 
-    /// Leaves the wish to stop where its workers look.
+    /// Writes the stop request where its workers poll it.
     async fn tell_workers(&self) -> Result<(), Trouble> {
         let Some(stop) = &self.stop else { return Ok(()) };
         self.cluster.orders.give(&self.record, What::Tell(stop.wish)).await

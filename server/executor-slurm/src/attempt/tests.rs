@@ -1,4 +1,4 @@
-//! When a job that is listed no more is lost.
+//! When a job that is missing from the list is lost.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -23,7 +23,7 @@ fn attempt(executor: &SlurmExecutor, data: &Path) -> Attempt {
     Attempt::new(cluster, key, record, job, None, unbounded_channel().1)
 }
 
-/// Slurm answers once.
+/// One response from Slurm.
 fn look(attempt: &Attempt, text: &str) {
     let board = &attempt.cluster.board;
     let number = board.begin();
@@ -128,7 +128,7 @@ async fn many_stops_are_few_calls() {
     assert!(text.lines().count() < 20, "{} calls", text.lines().count());
 }
 
-/// As where a partition is not for the project's account.
+/// For instance, a partition does not accept the project's account.
 #[tokio::test]
 async fn a_job_that_is_not_taken_for_its_projects_account_goes_on_without() {
     let data = tempfile::tempdir().unwrap();
@@ -146,7 +146,7 @@ async fn a_job_that_is_not_taken_for_its_projects_account_goes_on_without() {
     program(data.path(), "sbatch", &sbatch);
     executor.attach(Arc::new(Deaf));
     let mut attempt = attempt(&executor, data.path());
-    // Jobs are looked at for those that are there.
+    // Jobs are polled for existing attempts.
     let _wishes = executor.cluster.enter(&attempt.key).unwrap();
     attempt.record.uid = rustix::process::geteuid().as_raw();
     attempt.record.program = data.path().join("writer").to_str().unwrap().into();

@@ -1,4 +1,5 @@
-//! What a job's script starts, alone, for this crate's tests; the product's binary holds it as well.
+//! The node program that a job's script starts, as a separate binary for this crate's tests; the product's
+//! binary includes it.
 
 use std::process::exit;
 

@@ -1,24 +1,25 @@
-//! Slurm's accounting as `sacctmgr` shows and changes it: the entries of one cluster.
+//! Slurm's accounting through `sacctmgr`: the entries of one cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::wanted::{Account, ROOT, Tres, read, written};
 use crate::commands::{Commands, Trouble};
 
-/// What Slurm calls its default quality of service.
+/// The name of Slurm's default quality of service.
 const NORMAL: &str = "normal";
 
 /// The accounting of a cluster.
 pub struct Accounting<'c> {
     commands: &'c Commands,
-    /// The name by which it knows the cluster.
+    /// The cluster's name in accounting.
     cluster: String,
-    /// What is written of each account, in which Cubeloom's cluster is named: what says something else is not ours. One
-    /// slurmdbd may have several clusters, those of other servers too, and a site its own accounts with such names.
+    /// The description of our accounts, with the name of Cubeloom's cluster: accounts with another
+    /// description are not ours. One slurmdbd may have several clusters, including other servers', and a site
+    /// may have its own accounts with such names.
     description: String,
 }
 
-/// An account that is there.
+/// An existing account.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Known {
     parent: String,
@@ -27,35 +28,35 @@ pub struct Known {
     qos: BTreeSet<String>,
 }
 
-/// What is there, as far as it is Cubeloom's.
+/// Existing entries, as far as they are Cubeloom's.
 #[derive(Debug, Default)]
 pub struct There {
     accounts: BTreeMap<String, Known>,
-    /// Others' accounts that have such names as well, with what they are.
+    /// Other accounts with matching names, and their descriptions.
     others: BTreeMap<String, String>,
-    /// By account and person: what the person's jobs may hold of it.
+    /// By account and user: the limit of the user's jobs in it.
     members: BTreeMap<(String, String), Tres>,
 }
 
 impl<'c> Accounting<'c> {
-    /// That of the cluster at which commands are, which has this name in Cubeloom.
+    /// The accounting of the cluster that the commands use, which has this name in Cubeloom.
     pub async fn of(commands: &'c Commands, name: &str) -> Result<Self, Trouble> {
-        // Slurm keeps it without capitals.
+        // Slurm stores it in lower case.
         let description = format!("cubeloom {name}").to_lowercase();
         Ok(Self { commands, cluster: commands.cluster_name().await?, description })
     }
 
-    /// What is there, by names that begin so and what they are.
+    /// Existing entries, by name prefix and description.
     pub async fn list(&self, prefix: &str) -> Result<There, Trouble> {
         let of = format!("cluster={}", self.cluster);
         let fields = "format=Account,User,ParentName,Fairshare,GrpTRES,QOS";
         let assocs = self.commands.sacctmgr(&["show", "assoc", &of, fields]).await?;
-        // Those of all clusters: an account is one for all of them.
+        // Of all clusters: accounts are global.
         let accounts = self.commands.sacctmgr(&["show", "account", "format=Account,Description"]).await?;
         Ok(There::read(&assocs, &accounts, prefix, &self.description))
     }
 
-    /// Makes an account what it is to be; `qos` is what its people's jobs ask for.
+    /// Creates or updates an account; `qos` is what its users' jobs request.
     pub async fn put_account(
         &self,
         there: &There,
@@ -63,7 +64,7 @@ impl<'c> Accounting<'c> {
         qos: Option<&str>,
     ) -> Result<(), Trouble> {
         for name in [&account.name, &account.parent] {
-            // Nor is anything put into one: it would be bound by what others say of it.
+            // Also create nothing inside one: its limits would apply.
             if let Some(description) = there.others.get(name) {
                 let why =
                     format!("the account `{name}` is not this cluster's: it is described as `{description}`");
@@ -108,7 +109,7 @@ impl<'c> Accounting<'c> {
         Ok(())
     }
 
-    /// Puts a person's account into an account, to hold so much of it at most.
+    /// Adds a user's account to an account, with this limit.
     pub async fn add(&self, account: &str, person: &str, limit: &Tres) -> Result<(), Trouble> {
         let (account, cluster) = (format!("account={account}"), format!("cluster={}", self.cluster));
         let limit = format!("GrpTRES={}", written(&Tres::new(), limit));
@@ -119,8 +120,8 @@ impl<'c> Accounting<'c> {
         self.commands.sacctmgr(&words).await.map(drop)
     }
 
-    /// Ends people's associations, which are named by account and person; what Slurm does not end yet (jobs of it wait or run), by
-    /// both names.
+    /// Removes users' associations, named by account and user. Returns those that Slurm does not remove yet,
+    /// because they have jobs, by both names.
     pub async fn take_out(
         &self,
         leaving: &BTreeSet<(String, String)>,
@@ -128,14 +129,14 @@ impl<'c> Accounting<'c> {
         let cluster = format!("cluster={}", self.cluster);
         let mut refused = BTreeMap::new();
         for (account, person) in leaving {
-            // The account is named: without it Slurm would delete the person.
+            // Name the account: otherwise Slurm would delete the user.
             let who = [format!("name={person}"), format!("account={account}")];
             match self.commands.sacctmgr(&["delete", "user", "where", &who[0], &who[1], &cluster]).await {
                 Err(Trouble::Refused(why)) => {
                     let why = format!(
                         "`{person}` is in the project no more, and stays in its account for now: {why}"
                     );
-                    // By a name of its own: the account itself is as it is to be.
+                    // Under a separate name: the account itself is in sync.
                     refused.insert(format!("{account} ({person})"), why);
                 }
                 done => done.map(drop)?,
@@ -144,7 +145,8 @@ impl<'c> Accounting<'c> {
         Ok(refused)
     }
 
-    /// Removes what is to go, inner accounts first; what Slurm does not remove yet (jobs of it run), by name.
+    /// Removes obsolete accounts, children first. Returns those that Slurm does not remove yet, because they
+    /// have running jobs, by name.
     pub async fn take_away(
         &self,
         there: &There,
@@ -184,7 +186,7 @@ impl There {
                 continue;
             }
             if described.get(account) != Some(&description) {
-                // Also one of which nothing is said, as where only operators see accounts.
+                // Also one without a description, as when only operators may list accounts.
                 there.others.entry(account.to_owned()).or_default();
                 continue;
             }
@@ -200,18 +202,18 @@ impl There {
         there
     }
 
-    /// Accounts, with the people that are in them.
+    /// All pairs of account and user.
     pub fn people(&self) -> BTreeSet<(String, String)> {
         self.members.keys().cloned().collect()
     }
 
-    /// The people that are in an account, with what their jobs may hold of it.
+    /// The users of an account, with the limits of their jobs.
     pub fn members_of(&self, account: &str) -> impl Iterator<Item = (&String, &Tres)> {
         let of = self.members.iter().filter(move |((name, _), _)| name == account);
         of.map(|((_, person), limit)| (person, limit))
     }
 
-    /// How many of these accounts an account is in.
+    /// Depth of an account in the tree.
     fn depth(&self, name: &str) -> usize {
         let above = std::iter::successors(self.accounts.get(name), |one| self.accounts.get(&one.parent));
         above.take(self.accounts.len()).count()

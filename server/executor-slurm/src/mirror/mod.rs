@@ -1,9 +1,9 @@
-//! The tree of quotas as Slurm's accounts, so that who goes to Slurm directly is bound as well, and
-//! `sshare` shows the same picture. Who of Cubeloom's jobs starts is decided before they come here.
+//! Mirrors the quota tree into Slurm's accounts. Users who submit to Slurm directly are then limited as well,
+//! and `sshare` shows the same picture. Which Cubeloom job starts is decided before it reaches the cluster.
 //!
-//! What is there is listed and compared whenever the tree has changed, and once a minute. Only accounts whose names begin as
-//! the cluster's settings say, and whose description names this cluster, are touched. What Slurm does not take is told; jobs go on with the account that the cluster's
-//! facts name.
+//! Reconciles after every change of the tree, and once a minute. Only accounts with the configured name
+//! prefix, whose description names this cluster, are touched. Refusals by Slurm are reported; affected jobs
+//! use the account from the cluster's facts.
 
 mod accounting;
 mod people;
@@ -23,11 +23,11 @@ use crate::commands::Trouble;
 use accounting::Accounting;
 use wanted::{Tres, wanted};
 
-/// How often what is there is compared.
+/// Reconciliation interval.
 const LOOK: Duration = Duration::from_secs(60);
 
-/// So long after a job was given an account its person stays in it: it may not be submitted yet. After that Slurm knows it, and
-/// keeps the person as long as the job is there.
+/// How long a user stays in an account after a job was assigned to it: the job may not be submitted yet.
+/// After that Slurm knows the job, and keeps the user as long as the job exists.
 const GIVEN: Duration = Duration::from_secs(600);
 
 /// The accounts of a cluster.
@@ -39,18 +39,18 @@ pub struct Mirror {
 
 #[derive(Default)]
 struct State {
-    /// The tree, once it was told.
+    /// The quota tree; `None` until the engine has sent it.
     tree: Option<Arc<Vec<QueueRecord>>>,
-    /// By project: its account, which is as it is to be.
+    /// The account of each project that is in sync.
     open: BTreeMap<String, Open>,
-    /// The accounts of people that are in an account, with its name.
+    /// Pairs of account and user's account.
     members: BTreeSet<(String, String)>,
-    /// By account, and the account of a person: why jobs of the one are not counted for the other. Nobody asks again before
-    /// the next comparison, as a job may come every moment.
+    /// By account and user's account: why the user's jobs do not count for the account. Cached until the next
+    /// reconciliation, since jobs may arrive at any moment.
     left_out: BTreeMap<(String, String), String>,
-    /// By account, and the account of a person: when a job of the one was counted for the other last.
+    /// By account and user's account: when a job was last assigned.
     given: BTreeMap<(String, String), Instant>,
-    /// By name: what Slurm said of an entry that it did not take.
+    /// Why Slurm refused an entry, by name.
     refused: BTreeMap<String, String>,
 }
 
@@ -58,12 +58,12 @@ struct State {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Open {
     account: String,
-    /// What one person may hold of it.
+    /// The limit per user.
     per_person: Tres,
 }
 
 impl State {
-    /// A project's account, and whether the person is in it; none where its jobs are not counted for it.
+    /// A project's account, and whether the user is in it; `None` if the project's jobs do not count for it.
     fn open_to(&self, project: &str, person: &str) -> Option<(Open, bool)> {
         let open = self.open.get(project)?.clone();
         let who = (open.account.clone(), person.to_owned());
@@ -71,15 +71,15 @@ impl State {
         (!self.left_out.contains_key(&who)).then_some((open, is_in))
     }
 
-    /// The same for a job that is to be submitted now.
+    /// The same for a job to submit now.
     fn give(&mut self, project: &str, person: &str) -> Option<(Open, bool)> {
         let (open, is_in) = self.open_to(project, person)?;
         self.given.insert((open.account.clone(), person.to_owned()), Instant::now());
         Some((open, is_in))
     }
 
-    /// Takes in what is there: the projects' accounts, and who is in which. Whom to take out of them comes back: who has left, and
-    /// has no job that may be about to be submitted.
+    /// Records the current projects' accounts and their users. Returns the users to remove: those who lost
+    /// access, and have no job that may be about to be submitted.
     fn take_in(
         &mut self,
         open: BTreeMap<String, Open>,
@@ -88,7 +88,7 @@ impl State {
     ) -> BTreeSet<(String, String)> {
         self.given.retain(|_, at| at.elapsed() < GIVEN);
         left.retain(|who| !self.given.contains_key(who));
-        // Nobody is given what is to go, from this moment on.
+        // From now on, no job gets an obsolete account.
         self.open = open;
         self.members = members.difference(&left).cloned().collect();
         self.left_out.clear();
@@ -101,18 +101,18 @@ impl Mirror {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in the tree.
+    /// Sets the quota tree.
     pub fn share(&self, tree: &Arc<Vec<QueueRecord>>) {
         self.state().tree = Some(Arc::clone(tree));
         self.changed.notify_one();
     }
 
-    /// The account for which a person's next job of a project is counted, as far as is known now.
+    /// The account of a user's next job in a project, as currently known.
     pub fn account(&self, project: &str, person: &str) -> Option<String> {
         self.state().open_to(project, person).map(|(open, _)| open.account)
     }
 
-    /// The accounts that are as they are to be, and what Slurm does not take.
+    /// Accounts in sync, and refusals by Slurm.
     pub fn findings(&self) -> Vec<Finding> {
         let state = self.state();
         let finding = |name: &String, detail: Option<String>| Finding {
@@ -129,7 +129,7 @@ impl Mirror {
     }
 }
 
-/// Keeps the accounts like the tree for as long as the server runs.
+/// Reconciles the accounts with the tree for as long as the server runs.
 pub async fn keep(cluster: Arc<Cluster>) {
     let mut look = tokio::time::interval(LOOK);
     loop {
@@ -139,13 +139,13 @@ pub async fn keep(cluster: Arc<Cluster>) {
         }
         let Some(tree) = cluster.mirror.state().tree.clone() else { continue };
         if let Err(Trouble::Away(why) | Trouble::Refused(why)) = follow(&cluster, &tree).await {
-            // Nothing is known of what is there: what was given stays given.
+            // The current accounts are unknown: keep the assignments.
             note(&cluster, [("accounts".to_owned(), why)].into());
         }
     }
 }
 
-/// Notes what Slurm does not take; each reason is logged once.
+/// Records refusals, and logs each reason once.
 fn note(cluster: &Cluster, refused: BTreeMap<String, String>) {
     let mut state = cluster.mirror.state();
     for (name, why) in refused.iter().filter(|(name, why)| state.refused.get(*name) != Some(*why)) {
@@ -154,7 +154,7 @@ fn note(cluster: &Cluster, refused: BTreeMap<String, String>) {
     state.refused = refused;
 }
 
-/// Makes the accounts what they are to be, and notes what was refused.
+/// Reconciles the accounts, and records refusals.
 async fn follow(cluster: &Cluster, tree: &[QueueRecord]) -> Result<(), Trouble> {
     let Some(mirror) = &cluster.config.mirror else { return Ok(()) };
     let accounting = Accounting::of(&cluster.commands, &cluster.config.name).await?;
@@ -162,7 +162,7 @@ async fn follow(cluster: &Cluster, tree: &[QueueRecord]) -> Result<(), Trouble> 
     let (wanted, mut refused) = wanted(tree, &cluster.config.name, &mirror.prefix);
     let mut open = BTreeMap::new();
     for account in &wanted {
-        // What people's jobs ask for must be open to them here as well.
+        // The user needs access here to what the jobs request.
         let qos = match &account.queue {
             Queue::Project(project) => cluster.config.facts.of_project(project).qos,
             Queue::Group(_) => None,
@@ -187,11 +187,11 @@ async fn follow(cluster: &Cluster, tree: &[QueueRecord]) -> Result<(), Trouble> 
 }
 
 impl Cluster {
-    /// The account of Slurm for which a person's job of a project is counted; the person is put into it before its first job.
-    /// None where nothing is mirrored, or Slurm does not take it, which is told.
+    /// The Slurm account that a user's job in a project counts for; adds the user to it before the first job.
+    /// `None` without mirroring, or if Slurm refuses, which is reported.
     ///
     /// # Errors
-    /// Nobody can say so now, in a sentence: a job that went on would be counted for no quota.
+    /// A sentence: this is unknown at present. A job that started now would count for no quota.
     pub async fn counted_as(&self, project: &str, person: &str) -> Result<Option<String>, String> {
         let known = || self.mirror.state().give(project, person);
         match known() {
@@ -223,7 +223,8 @@ impl Cluster {
         }
     }
 
-    /// Slurm does not take a person's jobs for an account: until the next comparison none are counted for it.
+    /// Records that Slurm refuses a user's jobs for an account: until the next reconciliation none count for
+    /// it.
     pub fn leave_out(&self, account: String, person: &str, why: String) {
         tracing::warn!(
             cluster = self.config.name,
@@ -248,7 +249,7 @@ pub(crate) mod tests {
     use crate::executor::SlurmExecutor;
     use crate::executor::tests::{executor, program};
 
-    /// A cluster whose `sacctmgr` does this, and the accounts that are as they are to be.
+    /// A cluster with this fake `sacctmgr`, and the accounts in sync.
     pub(crate) fn cluster(folder: &Path, sacctmgr: &str) -> Arc<SlurmExecutor> {
         program(folder, "scontrol", "#!/bin/sh\necho 'ClusterName = hall'\n");
         says(folder, sacctmgr);
@@ -316,8 +317,8 @@ pub(crate) mod tests {
         );
     }
 
-    /// A cluster in whose project `p` these people are. An earlier server has left accounts with `ann` and `bob` in them; nobody
-    /// is deleted while there is a file `busy`.
+    /// A cluster whose project `p` has these users. An earlier server has left accounts with `ann` and `bob`
+    /// in them; deletions fail while the file `busy` exists.
     fn mirrored(folder: &Path, people: &[&str]) -> Arc<SlurmExecutor> {
         let assocs = "cl-g-all||root|100||normal\ncl-p-p||cl-g-all|100||normal\ncl-p-p|ann||1||normal\n\
             cl-p-p|bob||1||normal\nvision||root|1||normal\nvision|ann||1||normal\n";
@@ -344,7 +345,7 @@ pub(crate) mod tests {
         executor
     }
 
-    /// What accounting was told to delete, in its words.
+    /// The deletions that accounting received, verbatim.
     fn deleted(folder: &Path) -> Vec<String> {
         let said = std::fs::read_to_string(folder.join("calls")).unwrap_or_default();
         let deleted = said.lines().filter_map(|line| line.split_once(" delete "));
@@ -374,7 +375,7 @@ pub(crate) mod tests {
         assert!(why.contains("`ann`") && why.contains("Job(s) active"), "{why}");
         std::fs::remove_file(&busy).unwrap();
 
-        // A run of theirs goes on: a job that has an account may be about to be submitted.
+        // A run of the user is active: a job with an account may be about to be submitted.
         assert_eq!(cluster.counted_as("p", "ann").await, Ok(Some("cl-p-p".into())));
         follow(cluster, &tree).await.unwrap();
         let of_ann = "user where name=ann account=cl-p-p cluster=hall";
@@ -385,7 +386,7 @@ pub(crate) mod tests {
         assert!(cluster.mirror.findings().iter().all(|one| one.found));
     }
 
-    /// As where the last quota went while no server ran.
+    /// The last quota was removed while no server ran.
     #[tokio::test]
     async fn an_empty_tree_takes_the_accounts_of_an_earlier_server_away() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Who is in a project's account and in the project no more.
+//! Users in a project's account who no longer have access to the project.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use super::Open;
 use super::accounting::There;
 use crate::config::SlurmConfig;
 
-/// By account, and the account of a person: who is to leave the accounts of projects. Where it is not known who is in a project,
-/// nobody leaves.
+/// By account and user's account: users to remove from projects' accounts. If a project's users are unknown,
+/// none are removed.
 pub async fn left(
     config: &SlurmConfig,
     open: &BTreeMap<String, Open>,
@@ -35,10 +35,10 @@ pub async fn left(
     left
 }
 
-/// Of those that are in a project's account: whose jobs run here, and not for this project any more. Whom the cluster's settings
-/// do not know, somebody else has put there.
+/// Users in a project's account whose jobs run on this cluster, but no longer for this project. Users whom
+/// the settings do not know were added by someone else.
 fn gone(way: &SlurmWay, project: &str, people: &BTreeSet<String>, are_in: Vec<String>) -> Vec<String> {
-    // Slurm keeps them without capitals.
+    // Slurm stores them in lower case.
     let named = way.named().map(|(_, account)| account);
     let known: BTreeSet<String> = named
         .chain(way.projects.values().map(String::as_str))
@@ -51,7 +51,7 @@ fn gone(way: &SlurmWay, project: &str, people: &BTreeSet<String>, are_in: Vec<St
         .map(|account| account.to_lowercase())
         .collect();
     let leaves = |person: &String| {
-        // By the rule for all, everybody's account is one that jobs run as here.
+        // With the wildcard rule, jobs may run as any user's account.
         let is_known = known.contains(&person.to_lowercase()) || way.rule_gives(person);
         is_known && !stay.contains(&person.to_lowercase())
     };

@@ -1,30 +1,29 @@
-//! What Slurm's accounts are to be: the tree of quotas, as far as something is said of the whole of this cluster. Pure.
+//! The wanted Slurm accounts: the quota tree, as far as it concerns this cluster as a whole. Pure.
 
 use std::collections::BTreeMap;
 
 use cubeloom_domain::quota::tree::Tree;
 use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Resource};
 
-/// The account that all others are in.
+/// Parent of all top-level accounts.
 pub const ROOT: &str = "root";
 
-/// Amounts by Slurm's names of what it counts: CPUs, MiB, cards.
+/// Amounts by Slurm's TRES names: CPUs, MiB, GPUs.
 pub type Tres = BTreeMap<String, u64>;
 
 /// An account of Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Its name there.
+    /// Its name in Slurm.
     pub name: String,
-    /// What it stands for.
+    /// The group or project.
     pub queue: Queue,
-    /// The account that it is in.
     pub parent: String,
-    /// Its share beside those of its siblings.
+    /// Its share among its siblings.
     pub weight: u32,
-    /// All that its jobs may hold together.
+    /// The limit of all its jobs together.
     pub limit: Tres,
-    /// All that the jobs of one person may hold of it. A project's alone.
+    /// The limit of one user's jobs in it; projects only.
     pub per_person: Tres,
 }
 
@@ -34,13 +33,13 @@ pub fn name(prefix: &str, queue: &Queue) -> String {
         Queue::Group(_) => 'g',
         Queue::Project(_) => 'p',
     };
-    // Slurm's names have no capitals.
+    // Slurm's names are in lower case.
     format!("{prefix}{kind}-{}", queue.name()).to_lowercase()
 }
 
-/// The accounts that are to be, each after the one that it is in: a queue of which something is said of this cluster, with the
-/// groups above it. And what gets none, with the reason: two queues whose names differ only in capitals must not share an
-/// account, and what is in such a group would be bound by the other's.
+/// The wanted accounts, parents before children: queues with a quota on this cluster, and the groups above
+/// them. Also returns queues without an account, with the reason. Two queues whose names differ only in case
+/// must not share an account: children of one would be subject to the other's limits.
 pub fn wanted(
     records: &[QueueRecord],
     cluster: &str,
@@ -59,7 +58,7 @@ pub fn wanted(
                 }
                 let other = known.queue.name();
                 let why = format!("`{other}` has an account of this name: Slurm's names have no capitals");
-                // By a name of its own: the account itself is as it is to be.
+                // Under a separate name: the account itself is in sync.
                 refused.insert(format!("{name} ({})", one.queue.name()), why);
                 if one.queue != record.queue {
                     let own = format!("{} ({})", self::name(prefix, &record.queue), record.queue.name());
@@ -89,7 +88,7 @@ pub fn wanted(
     (found, refused)
 }
 
-/// What Slurm can count of it: whole CPUs and MiB, rounded up.
+/// The countable part of amounts: whole CPUs and MiB, rounded up.
 fn tres(amounts: &Amounts) -> Tres {
     let counted = amounts.0.iter().filter_map(|(resource, amount)| {
         Some(match resource {
@@ -103,7 +102,7 @@ fn tres(amounts: &Amounts) -> Tres {
     counted.collect()
 }
 
-/// Reads `cpu=4,gres/gpu=2,mem=1.50G`. What cannot be read is not there.
+/// Parses `cpu=4,gres/gpu=2,mem=1.50G`. Ignores unreadable parts.
 pub fn read(text: &str) -> Tres {
     let amount = |text: &str| -> Option<u64> {
         let plain = text.trim_end_matches(|last: char| last.is_ascii_alphabetic());
@@ -125,7 +124,7 @@ pub fn read(text: &str) -> Tres {
     entries.collect()
 }
 
-/// What is to be said so that `has` becomes `to_be`: -1 takes a bound away.
+/// The change from `has` to `to_be`, for `sacctmgr`: -1 removes a limit.
 pub fn written(has: &Tres, to_be: &Tres) -> String {
     let gone = has.keys().filter(|name| !to_be.contains_key(*name)).map(|name| format!("{name}=-1"));
     to_be.iter().map(|(name, amount)| format!("{name}={amount}")).chain(gone).collect::<Vec<_>>().join(",")

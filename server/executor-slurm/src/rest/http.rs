@@ -1,5 +1,4 @@
-//! One call over HTTP, on a connection of its own: a server asks about once a second, and slurmrestd may be started again any
-//! time.
+//! One HTTP call per connection: a server polls about once a second, and slurmrestd may restart at any time.
 
 use cubeloom_domain::slurm::RestPlace;
 use http_body_util::{BodyExt, Full, Limited};
@@ -12,16 +11,16 @@ use tokio::net::{TcpStream, UnixStream};
 
 use crate::commands::LIMIT;
 
-/// An answer is no longer than so many bytes: some KiB a job.
+/// Maximum size of a response: a job takes some KiB.
 const LONGEST: usize = 512 << 20;
 
-/// What is asked.
+/// A request.
 pub struct Call<'a> {
     /// `GET`, `POST`, `DELETE`.
     pub method: &'static str,
-    /// With the query.
+    /// Including the query.
     pub path: &'a str,
-    /// Who asks.
+    /// The account of the caller.
     pub account: &'a str,
     /// The account's token.
     pub token: &'a str,
@@ -29,10 +28,10 @@ pub struct Call<'a> {
     pub body: String,
 }
 
-/// Asks; the status and the text of the answer.
+/// Sends the request; returns the status and body of the response.
 ///
 /// # Errors
-/// Nothing came: a sentence's end.
+/// No response: the end of a sentence.
 pub async fn talk(place: RestPlace<'_>, call: Call<'_>) -> Result<(u16, String), String> {
     let talk = async {
         match place {
@@ -75,14 +74,14 @@ where
         let text = String::from_utf8(body.into()).map_err(|_| "what it says is no UTF-8".to_owned())?;
         Ok((status, text))
     };
-    // The connection is driven by whoever asks: nothing of it is left behind when nobody waits any more.
+    // The caller's future drives the connection: dropping it leaves nothing behind.
     tokio::pin!(ask);
     tokio::pin!(connection);
     tokio::select! {
         done = &mut ask => done,
         ended = &mut connection => match ended {
             Ok(()) => ask.await,
-            // The answer may have been whole before.
+            // The response may have been complete before.
             Err(error) => ask.await.map_err(|_| error.to_string()),
         },
     }

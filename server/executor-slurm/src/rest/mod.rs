@@ -1,6 +1,6 @@
-//! slurmrestd: the same questions as Slurm's commands answer, and jobs, over HTTP. It believes a token that is signed for one
-//! account and lives for a minute, so that nobody is become; slurmctld checks it with the same key, and then what that account
-//! may do.
+//! slurmrestd: the same information as from Slurm's commands, and job submission, over HTTP. It trusts a
+//! token that is signed for one account and valid for a minute, so no switch of accounts is needed. slurmctld
+//! verifies it with the same key, and checks the account's rights.
 
 mod http;
 mod options;
@@ -23,28 +23,28 @@ use crate::speech::Given;
 use http::Call;
 use shapes::Answer;
 
-/// What slurmrestd says of a call that slurmctld has not answered, whatever the reason.
+/// slurmrestd's message when slurmctld has not responded, whatever the reason.
 const UNSPECIFIED: &str = "Unspecified error";
-/// What it says where slurmctld took the token for none of its own.
+/// Its message when slurmctld rejected the token.
 const NO_BYTES: &str = "Zero Bytes were transmitted";
 
-/// Parts of what it says where the same may be taken later. Of the first, that an account has as many jobs as it may, the same is said
-/// of a job that asks for more than its limits allow (`sbatch` tells them apart): both wait, with these words. The second
-/// `sbatch` tries again by itself.
+/// Parts of its message when a retry may succeed. The first means that an account's queue is full, or that a
+/// job requests more than its limits allow. Only `sbatch` distinguishes them: here both wait, with this
+/// message. `sbatch` itself retries the second.
 const LATER: [&str; 2] = ["job submit limit", "Unable to create job record"];
 
 /// slurmrestd of a cluster.
 pub struct Rest {
-    /// The section of the settings, which sentences name.
+    /// The settings' section, for messages.
     section: String,
     settings: SlurmRest,
-    /// The variables of the scripts that are submitted.
+    /// Variables for submitted scripts.
     variables: BTreeMap<String, String>,
     clock: Arc<dyn Clock>,
 }
 
 impl Rest {
-    /// Nothing is asked of it yet.
+    /// Creates the client without a request.
     pub fn new(
         cluster: &str,
         settings: SlurmRest,
@@ -54,7 +54,7 @@ impl Rest {
         Self { section: format!("[slurm.{cluster}] slurmrestd"), settings, variables, clock }
     }
 
-    /// All jobs that the controller knows, also those that ended lately.
+    /// All jobs that the controller knows, including recently ended ones.
     pub async fn jobs(&self) -> Result<Vec<SeenJob>, Trouble> {
         let answer = self.ask(&self.settings.user, "GET", "jobs", None).await?;
         answer.jobs().map_err(|why| self.not_understood(&why))
@@ -71,7 +71,7 @@ impl Rest {
         Ok(self.ask(&self.settings.user, "GET", "ping", None).await?.version())
     }
 
-    /// Submits a script as an account; the id of its job.
+    /// Submits a script as an account; returns the job's id.
     pub async fn submit(&self, account: &str, job: &Given<'_>) -> Result<String, Trouble> {
         let components = options::of_script(job.text);
         let body = shapes::submission(job, &components, &self.variables).map_err(Trouble::Refused)?;
@@ -79,7 +79,7 @@ impl Rest {
         answer.job_id().map_err(|why| self.not_understood(&why))
     }
 
-    /// Ends jobs as the account whose they are, by ids or `--name=...`.
+    /// Cancels jobs as their account, by id or `--name=...`.
     pub async fn cancel(&self, account: &str, uid: u32, jobs: &[String], kill: bool) -> Result<(), Trouble> {
         let named = jobs.iter().filter_map(|job| job.strip_prefix("--name="));
         let names: Vec<&str> = named.flat_map(|names| names.split(',')).collect();
@@ -88,7 +88,7 @@ impl Rest {
             let is_meant = |job: &SeenJob| {
                 job.uid == uid && names.contains(&job.name.as_str()) && job.state.fate().is_none()
             };
-            // A job of a name that Slurm does not know at all needs no end.
+            // A job with a name that Slurm does not know needs no cancel.
             ids.extend(self.jobs().await?.into_iter().filter(is_meant).map(|job| job.id));
             ids.sort_unstable();
             ids.dedup();
@@ -99,9 +99,9 @@ impl Rest {
             match self.ask(account, "DELETE", &what, None).await {
                 Ok(_) => {}
                 Err(Trouble::Refused(said)) if has_ended(&said) => {}
-                // Nor does it answer of the others, each for as long.
+                // The other calls would time out as well.
                 Err(away @ Trouble::Away(_)) => return Err(away),
-                // What is wrong with one job keeps no other alive.
+                // A refusal for one job must not spare the others.
                 Err(refused) => first = first.and(Err(refused)),
             }
         }
@@ -150,7 +150,7 @@ impl Rest {
         let answer = answer.map_err(|why| Trouble::Away(format!("slurmrestd: HTTP {status}: {why}")))?;
         let is_well = (200..300).contains(&status);
         match answer.error() {
-            // A job that was taken may wait for long, which is said as an error beside its id.
+            // An accepted job may be pending for long, which is reported as an error beside its id.
             Some(_) if is_well && answer.has_job() => Ok(answer),
             Some(said) => Err(self.trouble(status, &said)),
             None if is_well => Ok(answer),
@@ -158,10 +158,10 @@ impl Rest {
         }
     }
 
-    /// Why slurmrestd, or slurmctld behind it, does not want to.
+    /// Why slurmrestd, or slurmctld behind it, refuses.
     fn trouble(&self, status: u16, said: &str) -> Trouble {
         let sentence = format!("slurmrestd: {said}");
-        // What it cannot read it will never read.
+        // A request that it cannot parse never succeeds.
         if status == 400 {
             return Trouble::Refused(sentence);
         }
@@ -172,7 +172,7 @@ impl Rest {
         if is_later { Trouble::Away(sentence) } else { Trouble::Refused(sentence) }
     }
 
-    /// slurmctld that is away, and one that does not believe a token, are the same to slurmrestd.
+    /// slurmrestd does not distinguish an unreachable slurmctld from one that rejects the token.
     fn no_token(&self, sentence: &str) -> String {
         format!(
             "{sentence}: slurmctld is away, or does not believe tokens that are signed with `key` of the settings {}",
@@ -185,7 +185,7 @@ impl Rest {
     }
 }
 
-/// Whether a job could not be ended as it has ended.
+/// Whether a cancel failed because the job has ended.
 fn has_ended(said: &str) -> bool {
     said.contains("Invalid job id") || said.contains("already completing or completed")
 }

@@ -1,5 +1,5 @@
-//! What a script asks Slurm for. `sbatch` reads it in the script's own `#SBATCH` lines; slurmrestd does not look there, so the same
-//! lines are read here: what is asked for is written down once, where people see it.
+//! The options of a script. `sbatch` reads the script's `#SBATCH` lines; slurmrestd does not, so this module
+//! parses the same lines. The options are thus written once, where users see them.
 
 /// One option: its name without the dashes, and its value.
 pub type Asked = (String, Option<String>);
@@ -7,7 +7,7 @@ pub type Asked = (String, Option<String>);
 /// The options of each component of a script.
 pub fn of_script(script: &str) -> Vec<Vec<Asked>> {
     let mut components = vec![Vec::new()];
-    // As `sbatch` does: they end where the commands begin.
+    // Like `sbatch`: options end where the commands begin.
     for line in script.lines().take_while(|line| line.is_empty() || line.starts_with('#')) {
         let Some(words) = line.strip_prefix("#SBATCH ") else { continue };
         if words.trim() == "hetjob" {

@@ -1,8 +1,9 @@
-//! What slurmrestd reads and writes: the only place that knows it, so that versions of its API differ here alone.
+//! The formats of slurmrestd: only this module knows them, so differences between API versions stay here.
 //!
-//! v0.0.38 hands each field of a job to the parser of `sbatch`'s options, so that values are written as on its command line, and
-//! `no_requeue` is known though its specification does not name it: `requeue`, whatever its value, means yes. Answers of later
-//! versions write a number as `{"set": true, "infinite": false, "number": 1}` and a state as a list; that is read as well.
+//! v0.0.38 passes each field of a job to the parser of `sbatch`'s options, so values are written as on its
+//! command line. It supports `no_requeue`, although its specification does not mention it: `requeue`,
+//! whatever its value, means yes. Later versions write a number as `{"set": true, "infinite": false,
+//! "number": 1}` and a state as a list; both forms are read.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use crate::nodes::SeenNode;
 use crate::seen::{SeenJob, State};
 use crate::speech::Given;
 
-/// A field of a job that has the value of an option as it is.
+/// Options with a text value, and their fields.
 const TEXTS: [(&str, &str); 15] = [
     ("account", "account"),
     ("comment", "comment"),
@@ -33,7 +34,7 @@ const TEXTS: [(&str, &str); 15] = [
     ("time", "time_limit"),
 ];
 
-/// One that has it as a number.
+/// Options with a number.
 const NUMBERS: [(&str, &str); 4] = [
     ("cpus-per-task", "cpus_per_task"),
     ("ntasks", "tasks"),
@@ -41,7 +42,7 @@ const NUMBERS: [(&str, &str); 4] = [
     ("threads-per-core", "threads_per_core"),
 ];
 
-/// One that says that an option is there.
+/// Options without a value.
 const FLAGS: [(&str, &str); 4] = [
     ("hold", "hold"),
     ("no-requeue", "no_requeue"),
@@ -49,10 +50,10 @@ const FLAGS: [(&str, &str); 4] = [
     ("use-min-nodes", "minimum_nodes"),
 ];
 
-/// What is submitted: the script, and what it asks for.
+/// The request body: the script, and its options.
 ///
 /// # Errors
-/// There is no word for an option; a sentence.
+/// An option has no field; a sentence.
 pub fn submission(
     given: &Given<'_>,
     components: &[Vec<Asked>],
@@ -88,7 +89,7 @@ fn field(name: &str, value: Option<&str>) -> Result<(&'static str, Value), Strin
             let number: u64 = text.parse().ok()?;
             of(&NUMBERS).map(|field| (field, number.into()))
         }),
-        // Whole nodes; its specification says `true`, which it refuses.
+        // Whole nodes. The specification says `true`, which slurmrestd refuses.
         None if name == "exclusive" => Some(("exclusive", name.into())),
         None => of(&FLAGS).map(|field| (field, true.into())),
     };
@@ -96,7 +97,7 @@ fn field(name: &str, value: Option<&str>) -> Result<(&'static str, Value), Strin
     found.ok_or_else(|| format!("slurmrestd has no word for what the script asks for by `{option}`"))
 }
 
-/// A number, of a version or another.
+/// A number in any API version.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(untagged)]
 enum Number {
@@ -113,7 +114,7 @@ impl Number {
     }
 }
 
-/// Words, of a version or another: `"a,b"`, or a list.
+/// Text items in any API version: `"a,b"`, or a list.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 enum Words {
@@ -145,11 +146,11 @@ struct Job {
 }
 
 impl Job {
-    /// Components of a heterogeneous job are known by the id of the first.
+    /// Components of a heterogeneous job use the id of the first.
     fn seen(self) -> Option<SeenJob> {
         let first = self.het_job_id.and_then(Number::value).filter(|id| *id > 0);
         let states = Words::list(Some(self.job_state));
-        // A list has flags behind the state; a job whose processes are being ended is not over.
+        // A list has flags after the state; a completing job is not over.
         let completing = states.iter().find(|state| *state == "COMPLETING");
         let state = completing.or(states.first()).map(String::as_str).unwrap_or_default();
         Some(SeenJob {
@@ -195,7 +196,7 @@ impl Node {
     }
 }
 
-/// One thing that is wrong.
+/// One error.
 #[derive(Deserialize)]
 struct Wrong {
     error: Option<String>,
@@ -213,7 +214,7 @@ struct Release {
     release: Option<String>,
 }
 
-/// What every answer may hold. Jobs and nodes are read only where they are wanted.
+/// The fields of any response. Jobs and nodes are parsed only where needed.
 #[derive(Deserialize)]
 pub struct Answer {
     meta: Option<Meta>,
@@ -225,10 +226,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads one.
+    /// Parses a response.
     ///
     /// # Errors
-    /// It is none; a sentence's end.
+    /// It is invalid; the end of a sentence.
     pub fn read(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| {
             let begin: String = text.chars().take(100).collect();
@@ -236,7 +237,7 @@ impl Answer {
         })
     }
 
-    /// What is wrong, each thing once.
+    /// The errors, without duplicates.
     pub fn error(&self) -> Option<String> {
         let mut said: Vec<&str> = Vec::new();
         for part in self.errors.iter().flat_map(|wrong| [&wrong.description, &wrong.error]) {
@@ -252,7 +253,7 @@ impl Answer {
         }
     }
 
-    /// Whether it names a job that was taken.
+    /// Whether it contains an accepted job.
     pub fn has_job(&self) -> bool {
         self.job_id.and_then(Number::value).is_some_and(|id| id > 0)
     }
@@ -281,7 +282,7 @@ impl Answer {
         Ok(nodes.into_iter().map(Node::seen).collect())
     }
 
-    /// The id of what was submitted.
+    /// The id of the submitted job.
     ///
     /// # Errors
     /// There is none.
@@ -291,7 +292,7 @@ impl Answer {
     }
 }
 
-/// Whether a text says that there is no such call.
+/// Whether the text says that the endpoint does not exist.
 pub fn is_no_call(text: &str) -> bool {
     Answer::read(text).is_err()
 }
@@ -302,7 +303,7 @@ mod tests {
     use crate::rest::options;
     use crate::seen::Fate;
 
-    /// The answers of Slurm 22.05.8, without the fields that are not read.
+    /// Responses of Slurm 22.05.8, without unused fields.
     const JOBS: &str = r#"{"meta": {"plugin": {"type": "openapi\/v0.0.38", "name": "Slurm OpenAPI v0.0.38"},
         "Slurm": {"version": {"major": 22, "micro": 8, "minor": 5}, "release": "22.05.8"}}, "errors": [], "jobs": [
         {"job_id": 1, "het_job_id": 0, "het_job_offset": 0, "job_state": "RUNNING", "state_reason": "None", "user_id": 999,

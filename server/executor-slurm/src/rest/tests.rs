@@ -1,4 +1,4 @@
-//! What slurmrestd's answers mean, by a small server that says what it is told to say.
+//! The meaning of slurmrestd's responses, with a fake server.
 
 use std::sync::Mutex;
 
@@ -23,7 +23,7 @@ struct Fake {
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-/// Whether a request has all of its body.
+/// Whether a request's body is complete.
 fn is_whole(said: &str) -> bool {
     let Some((head, body)) = said.split_once("\r\n\r\n") else { return false };
     let length =
@@ -31,7 +31,7 @@ fn is_whole(said: &str) -> bool {
     body.len() >= length.unwrap_or(0)
 }
 
-/// Answers each request with the next of these; what was asked is noted, the first line of each.
+/// Answers each request with the next of these responses; records the first line of each request.
 fn fake(answers: Vec<(u16, &'static str)>) -> Fake {
     let folder = tempfile::tempdir().unwrap();
     let (key, socket) = (folder.path().join("key"), folder.path().join("socket"));
@@ -44,7 +44,7 @@ fn fake(answers: Vec<(u16, &'static str)>) -> Fake {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut buffer = vec![0; 1 << 16];
             let mut said = String::new();
-            // Head and body may come apart.
+            // Head and body may arrive separately.
             while !is_whole(&said) {
                 let read = stream.read(&mut buffer).await.unwrap();
                 assert_ne!(read, 0, "it went away: {said}");
@@ -109,7 +109,7 @@ async fn a_refusal_is_told_from_what_may_do_later() {
     }
 }
 
-/// So 22.05.8 answers for a job that waits for more than the partition has now.
+/// The response of 22.05.8 for a job that requests more than the partition has now.
 #[tokio::test]
 async fn a_job_that_was_taken_with_a_warning_is_taken() {
     let warned = r#"{"errors": [{"error_code": 2015, "error": "Requested partition configuration not available now"}],
@@ -144,7 +144,7 @@ async fn jobs_are_ended_by_their_names_only_where_they_are_the_accounts() {
     let denied = r#"{"errors": [{"error": "Access/permission denied"}]}"#;
     let fake = fake(vec![(200, jobs), (500, gone), (500, denied), (200, WELL)]);
     fake.rest.cancel("ann", 1000, &["--name=cl-a-b,cl-x".to_owned()], false).await.unwrap();
-    // Others are ended though the first is somebody else's.
+    // Others are cancelled although the first is another user's.
     let refused = fake.rest.cancel("ann", 1000, &["7".to_owned(), "8".to_owned()], true).await.unwrap_err();
     assert!(matches!(&refused, Trouble::Refused(why) if why.contains("denied")), "{refused:?}");
     let asked = fake.asked.lock().unwrap().clone();

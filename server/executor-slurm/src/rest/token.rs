@@ -1,10 +1,11 @@
-//! Tokens of `auth/jwt`: HS256, the claims `exp`, `iat` and `sun`, as <https://slurm.schedmd.com/jwt.html> describes them.
+//! Tokens of `auth/jwt`: HS256, with the claims `exp`, `iat` and `sun`, as
+//! <https://slurm.schedmd.com/jwt.html> describes.
 
 use cubeloom_domain::Timestamp;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde::Serialize;
 
-/// How long a token lives, in seconds: it is made for one call.
+/// Lifetime of a token, in seconds: it is created for one call.
 const LIFE: i64 = 60;
 
 #[derive(Serialize)]
@@ -14,10 +15,10 @@ struct Claims<'a> {
     sun: &'a str,
 }
 
-/// A token of an account. The key is read anew for each, so that another one holds at once.
+/// A token for an account. Reads the key each time, so that a new key takes effect at once.
 ///
 /// # Errors
-/// The key's file cannot be used; a sentence.
+/// The key's file is unreadable or invalid; a sentence.
 #[expect(clippy::disallowed_methods, reason = "the configuration names it")]
 pub async fn signed(key: &str, account: &str, now: Timestamp) -> Result<String, String> {
     let secret = tokio::fs::read(key).await.map_err(|error| format!("{key} cannot be read: {error}"))?;

@@ -1,4 +1,4 @@
-//! What a job's script starts on the nodes, without a Slurm: workers that settle among themselves by their files.
+//! The node program that a job's script starts, without Slurm: workers coordinate through their files.
 
 #![allow(clippy::disallowed_methods, reason = "tests make the files that they look at")]
 #![allow(clippy::unwrap_used)]
@@ -15,7 +15,7 @@ use cubeloom_domain::slurm::tokens;
 use cubeloom_domain::{AttemptKey, Bytes, Cpu, RunId, Timestamp};
 use tempfile::TempDir;
 
-/// An attempt whose workers run these in a shell, two to a role: `first`, then `second`.
+/// An attempt whose workers run these shell commands, two per role: `first`, then `second`.
 struct Attempt {
     folder: TempDir,
     job: LocalJob,
@@ -66,7 +66,7 @@ impl Attempt {
         Self { folder, job }
     }
 
-    /// Writes what the script writes.
+    /// Writes the files that the script writes.
     fn write(&self) {
         let places = (0..self.job.workers.len())
             .map(|rank| format!("{rank} n{rank} 10.0.0.{rank} {}\n", 10_000 + rank));
@@ -79,14 +79,14 @@ impl Attempt {
         self.folder.path()
     }
 
-    /// Starts a worker as the task of a step whose first rank is given.
+    /// Starts a worker as the task of a step with this first rank.
     fn start(&self, first: u32, task: u32) -> Child {
         let mut command = node(&["__slurm-worker", self.path().to_str().unwrap(), &first.to_string()]);
         command.env("SLURM_PROCID", task.to_string()).env("CUDA_VISIBLE_DEVICES", format!("{task}"));
         command.spawn().unwrap()
     }
 
-    /// Runs all workers, each as the only step's task; their exit codes.
+    /// Runs all workers, each as a step's only task; returns their exit codes.
     fn run(&self) -> Vec<i32> {
         self.write();
         let ranks = 0..u32::try_from(self.job.workers.len()).unwrap();
@@ -94,7 +94,7 @@ impl Attempt {
         children.into_iter().map(|mut child| child.wait().unwrap().code().unwrap()).collect()
     }
 
-    /// What the job's end says.
+    /// The verdict at the job's end.
     fn verdict(&self) -> (Option<i32>, String) {
         let done = node(&["__slurm-verdict", self.path().to_str().unwrap()]).output().unwrap();
         (done.status.code(), said(&done))
@@ -123,7 +123,7 @@ fn a_worker_is_told_what_only_its_node_knows() {
         "echo $HERE $FIRST $LINK $CUDA_VISIBLE_DEVICES $CUBELOOM_JOB_TOKEN; cat ../peers",
     ]);
     attempt.write();
-    // A component of its own: its step counts from 0.
+    // A separate component: its step counts from 0.
     assert!(attempt.start(2, 0).wait().unwrap().success());
     assert_eq!(attempt.read("second-0/stdout"), "10.0.0.2:10002 10.0.0.0 10063 0 c0ffee\n10.0.0.1\n");
     assert!(attempt.path().join("run").is_dir(), "the job's folders are made");
@@ -131,7 +131,7 @@ fn a_worker_is_told_what_only_its_node_knows() {
     assert!(!attempt.path().join("second-0/work").exists() && !attempt.path().join("stop").exists());
 }
 
-/// Else the kernel would end the shim when memory runs out, and nobody would know how the worker ended.
+/// Otherwise the kernel would kill the shim when memory runs out, and how the worker ended would be lost.
 #[test]
 fn the_kernel_ends_a_program_before_its_shim() {
     let attempt = Attempt::new(&["cat /proc/self/oom_score_adj /proc/$PPID/oom_score_adj"]);
@@ -190,7 +190,7 @@ fn a_worker_runs_at_most_once() {
     assert_eq!(attempt.read("first-0/stdout"), "once\n");
 }
 
-/// Its secrets are gone by then, which must not be said of a worker that had them.
+/// Its secrets are gone by then, which must not be reported of a worker that had them.
 #[test]
 fn how_a_worker_ended_stays_written_down() {
     let mut attempt = Attempt::new(&["echo $KEY"]);
@@ -206,7 +206,7 @@ fn how_a_worker_ended_stays_written_down() {
     assert_eq!(attempt.verdict().0, Some(0));
 }
 
-/// A worker that runs keeps the files that were made for it.
+/// A running worker keeps the files that were created for it.
 #[test]
 fn a_worker_that_runs_is_not_prepared_again() {
     let attempt = Attempt::new(&["echo up; until [ -e ../../go ]; do sleep 0.01; done; cat ../peers"]);
@@ -231,7 +231,7 @@ fn a_worker_without_a_record_is_lost() {
     assert!(code == Some(1) && said.contains("first-1 is lost"), "{said}");
 }
 
-/// Slurm tells every process of a step to stop, the program perhaps before the shim that watches over it.
+/// Slurm signals every process of a step, perhaps the program before the shim that supervises it.
 #[test]
 fn a_program_that_is_told_to_stop_before_its_shim_was_stopped() {
     for program in ["echo $$; exec sleep 60", "trap 'exit 0' TERM; echo $$; while :; do sleep 0.01; done"] {

@@ -1,11 +1,11 @@
-//! A card that waits for the CPU: its use is low while the cores that its task has are all at work. Sizing
-//! may have left it fewer than it asked for: then these are the first thing to give it.
+//! A GPU that waits for the CPU: its use is low while all of its task's cores are busy. If right-sizing has
+//! reduced its CPU, restoring the requested CPU comes first.
 
 use cubeloom_domain::monitoring::CardMeasure;
 
 use super::{Advice, Held, Remedy, Thresholds, mean, percent};
 
-/// What gives the card's own worker, or the one that all wait for, more cores.
+/// Gives more cores to the GPU's own worker, or to the straggler.
 pub(super) const LOAD: Remedy = Remedy {
     what: "Load with more workers, and ask for as many cores in `resources`",
     pytorch: Some("DataLoader(num_workers=…)"),
@@ -13,7 +13,7 @@ pub(super) const LOAD: Remedy = Remedy {
     setting: Some("resources.cpu"),
 };
 
-/// What gives a task the cores again that sizing took from it.
+/// Restores the CPU that right-sizing has taken from a task.
 pub(super) const AS_ASKED: Remedy = Remedy {
     what: "Give it the cores that it asked for again, of which sizing has taken some away: pin its amounts, or press “Take \
            sizing back” on its page “Sizing”",
@@ -22,7 +22,7 @@ pub(super) const AS_ASKED: Remedy = Remedy {
     setting: Some("resources.pinned"),
 };
 
-/// What can be done, in the order in which it is worth trying; the first where sizing has given fewer cores than were asked for.
+/// Possible changes, most useful first. The first one applies if right-sizing has reduced the CPU.
 const REMEDIES: &[Remedy] = &[
     AS_ASKED,
     Remedy {
@@ -64,7 +64,7 @@ const REMEDIES: &[Remedy] = &[
     },
 ];
 
-/// The cores that were at work, where these are all that the task has, or nearly.
+/// The busy cores, if these are almost all of the task's cores.
 pub(super) fn cores(held: Held<'_>, thresholds: &Thresholds) -> Option<f64> {
     let cores = held.cores.filter(|cores| *cores > 0.0)?;
     let used = mean(&held.last(CardMeasure::HolderCpu, thresholds.saturated_for, thresholds.known)?);

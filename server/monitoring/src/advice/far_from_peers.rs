@@ -1,4 +1,4 @@
-//! A worker that does something else than the others of its role, which are alike.
+//! A worker that behaves differently from the others of its role, which are alike.
 
 use cubeloom_domain::monitoring::CardMeasure;
 
@@ -21,15 +21,15 @@ const REMEDIES: &[Remedy] = &[
     NODE,
 ];
 
-/// A measure that workers are compared by.
+/// A metric by which workers are compared.
 struct By {
     measure: CardMeasure,
-    /// Whether distances are shares of what the others do; else they are those of use.
+    /// Whether differences are relative to the others' values. Otherwise they are absolute shares of use.
     is_relative: bool,
     sentence: fn(minutes: f64, one: &Beside<'_>) -> String,
 }
 
-/// The first that tells of one is said.
+/// Only the first metric that shows a difference is reported.
 const MEASURES: [By; 3] = [
     By {
         measure: CardMeasure::Usage,
@@ -82,12 +82,12 @@ impl By {
 }
 
 pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advice, String)> {
-    // The one that all wait for is far from them, too: that is said already.
+    // The straggler is far from the others, too, but is already reported.
     if straggler::find(peers, thresholds).is_some() {
         return None;
     }
     let has_cards = peers.iter().any(|peer| peer.held.history.series.contains_key(&CardMeasure::Usage));
-    // What the CPU of a worker does beside its card is its own affair: the first one logs.
+    // CPU usage next to GPU work may differ: the first worker writes logs, for example.
     let told = MEASURES.iter().filter(|by| !has_cards || by.measure != CardMeasure::HolderCpu);
     let far = told.filter_map(|by| {
         let number = |held| measured(held, by.measure, thresholds);

@@ -1,10 +1,10 @@
-//! The workers of a role beside each other.
+//! Comparison of the workers of a role.
 
 use cubeloom_domain::monitoring::CardMeasure;
 
 use super::{Held, Peer, Remedy, Thresholds, mean};
 
-/// Where it may be the node of one worker, and not the program.
+/// For cases where a worker's node may be the cause, and not the program.
 pub(super) const NODE: Remedy = Remedy {
     what: "If it is the same node again and again, set the node aside, or let jobs test their nodes before they begin: its GPU may be hot, or its network slow",
     pytorch: None,
@@ -12,31 +12,30 @@ pub(super) const NODE: Remedy = Remedy {
     setting: Some("preflight"),
 };
 
-/// One worker and the others of its role, by what they did on average.
+/// A worker and the others of its role, by their average values.
 #[derive(Clone, Debug)]
 pub(super) struct Beside<'a> {
-    /// Name.
     pub(super) worker: &'a str,
-    /// What it did.
+    /// Its value.
     pub(super) own: f64,
-    /// What the others did, in order.
+    /// The others' values, sorted.
     pub(super) others: Vec<f64>,
 }
 
 impl Beside<'_> {
-    /// What the others did, the middle one of them.
+    /// Median of the others.
     pub(super) fn middle(&self) -> f64 {
         self.others.get(self.others.len() / 2).copied().unwrap_or_default()
     }
 
-    /// How far the others are from each other.
+    /// Range of the others.
     pub(super) fn spread(&self) -> f64 {
         self.others.last().zip(self.others.first()).map_or(0.0, |(most, least)| most - least)
     }
 }
 
-/// Each worker of each role that has enough of them, beside the others, by a number of theirs. A role of which the number of
-/// one worker is not known is left out: that one may have only begun.
+/// Each worker of each sufficiently large role, compared with the others by a value. A role with a missing
+/// value is skipped, because that worker may have just started.
 pub(super) fn beside<'a>(
     peers: &[Peer<'a>],
     thresholds: &Thresholds,
@@ -56,7 +55,7 @@ pub(super) fn beside<'a>(
     compared.flatten().collect()
 }
 
-/// The mean of a measure while workers are compared.
+/// Mean of a metric over the comparison window.
 pub(super) fn measured(held: Held<'_>, measure: CardMeasure, thresholds: &Thresholds) -> Option<f64> {
     Some(mean(&held.settled(measure, thresholds.saturated_for, thresholds)?))
 }

@@ -1,4 +1,4 @@
-//! A card that a task holds and does not use.
+//! An allocated GPU that is not used.
 
 use cubeloom_domain::monitoring::CardMeasure;
 
@@ -25,7 +25,7 @@ const REMEDIES: &[Remedy] = &[
     },
 ];
 
-/// The mean use of a card that is idle; `None` of another one.
+/// Mean use of an idle GPU. `None` if it is not idle.
 pub(super) fn usage(held: Held<'_>, thresholds: &Thresholds) -> Option<f64> {
     let usage = held.last(CardMeasure::Usage, thresholds.idle_for, thresholds.known)?;
     let (mean_usage, peak) = (mean(&usage), usage.iter().copied().fold(0.0, f64::max));

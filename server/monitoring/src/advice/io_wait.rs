@@ -1,4 +1,4 @@
-//! A card that waits for storage: its use is low while something of the task, or of its node, waits for data.
+//! A GPU that waits for storage: its use is low while the task or its node waits for data.
 
 use cubeloom_domain::monitoring::CardMeasure;
 
@@ -41,7 +41,7 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     let over = thresholds.saturated_for;
     let usage = held.low_use(thresholds)?;
     let waited = mean(&held.last(CardMeasure::IoWait, over, thresholds.known)?);
-    // Where all cores are at work, these are what it waits for.
+    // If all cores are busy, the GPU waits for them instead.
     if waited < thresholds.waiting_above || cpu_saturated::cores(held, thresholds).is_some() {
         return None;
     }

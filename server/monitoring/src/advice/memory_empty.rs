@@ -1,5 +1,5 @@
-//! A card that has room: most of its memory was never held, and it is not used all the time. Memory that is held says nothing
-//! of use, but what was never held was not needed.
+//! A GPU with spare capacity: most of its memory was never allocated, and it is not always busy. Allocated
+//! memory does not indicate use, but memory that was never allocated was not needed.
 
 use cubeloom_domain::monitoring::CardMeasure;
 use cubeloom_domain::resources::MOST_PROCESSES_PER_GPU;
@@ -12,7 +12,8 @@ const BIGGER: Remedy = Remedy {
     tensorflow: Some("dataset.batch(…)"),
     setting: None,
 };
-/// For training: processes of one job do not wait for each other's part of a card. NCCL knows no two of them on one.
+/// For training: processes of one job do not wait for each other's GPU fraction. NCCL does not support two of
+/// them on one GPU.
 const PROCESSES: Remedy = Remedy {
     what: "Share the GPU: let each worker start as many processes on it as fit, which share its cores and its memory, see \
            docs/gpu-sharing.md",
@@ -22,7 +23,7 @@ const PROCESSES: Remedy = Remedy {
     ),
     setting: Some(PROCESSES_PER_GPU),
 };
-/// For what infers, and for tasks that have nothing to do with each other.
+/// For inference, and for independent tasks.
 const PARTS: Remedy = Remedy {
     what: "Share the GPU: let each of the processes that fit on it ask for its part, as trials of a search or instances of \
            `for_each` that run at once; on Kubernetes that needs HAMi or KAI-Scheduler, see docs/gpu-sharing.md",
@@ -41,14 +42,14 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     let used = held.settled(CardMeasure::MemoryUsed, over, thresholds)?;
     let peak = used.iter().copied().fold(0.0, f64::max);
     let usage = mean(&held.last(CardMeasure::Usage, over, thresholds.known)?);
-    // A card that nobody uses is another rule's.
+    // Another rule covers unused GPUs.
     if peak > thresholds.empty_below * total
         || !(thresholds.idle_below..thresholds.room_below).contains(&usage)
     {
         return None;
     }
     let fit = fit(held, usage, peak / total, thresholds);
-    // Those of one worker share its memory; others bring theirs.
+    // Processes of one worker share its memory; other workers bring their own.
     let by_worker = held.memory.map(|share| times(share, thresholds));
     let within = by_worker.map_or(fit, |most| fit.min(most));
     let remedies = remedies(fit, within, held.sharing);
@@ -75,7 +76,7 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     Some(Advice { rule: "memory_empty", evidence, remedies, processes })
 }
 
-/// What can be done where so many workers like this one fit on the card, and so many into one worker.
+/// Possible changes if `fit` workers like this one fit on the GPU, and `within` of them into one worker.
 fn remedies(fit: u32, within: u32, sharing: Sharing) -> &'static [Remedy] {
     match (sharing.processes.is_some() && within >= 2, sharing.parts) {
         _ if fit < 2 => ALONE,
@@ -86,21 +87,22 @@ fn remedies(fit: u32, within: u32, sharing: Sharing) -> &'static [Remedy] {
     }
 }
 
-/// How many processes so many workers are, of so many processes each on a card; a worker has at least those that it has.
+/// Number of processes of this many workers with `each` processes per GPU. A worker keeps at least its
+/// current number.
 fn all(fit: u32, each: u32) -> u32 {
     fit.max(1).saturating_mul(each).min(MOST_PROCESSES_PER_GPU)
 }
 
-/// How many processes like this one a card carries: its use, its memory and the cores of the task all have to do.
+/// How many processes like this one fit on a GPU, by its use, its memory and the task's cores.
 fn fit(held: Held<'_>, usage: f64, memory: f64, thresholds: &Thresholds) -> u32 {
     let cpu = held.last(CardMeasure::HolderCpu, thresholds.empty_for, thresholds.known);
     let cores = held.cores.filter(|cores| *cores > 0.0).zip(cpu).map(|(cores, used)| mean(&used) / cores);
-    // Of cores that nobody knows, none can be promised.
+    // Without known cores, none can be shared.
     let by_cores = cores.map_or(1, |share| times(share, thresholds));
     times(usage, thresholds).min(times(memory, thresholds)).min(by_cores)
 }
 
-/// How many times a share of something may be taken of it.
+/// How many times a share fits into the total.
 fn times(share: f64, thresholds: &Thresholds) -> u32 {
     (thresholds.share_up_to / share.max(0.01)).floor() as u32
 }

@@ -1,7 +1,7 @@
-//! What could be done better with a card or with a gang, from what was measured: one rule a file, each with what it saw and
-//! with the settings to change. Pure, and careful: a rule that lacks a value says nothing.
+//! Recommendations for a GPU or a gang, from metrics: one rule per file, each with its evidence and the
+//! settings to change. Pure, and conservative: a rule with missing values reports nothing.
 //!
-//! Memory that is held is never taken as use: frameworks reserve all of it.
+//! Allocated memory never counts as use: frameworks reserve all of it.
 
 mod cpu_saturated;
 mod far_from_peers;
@@ -17,86 +17,83 @@ use cubeloom_domain::monitoring::{CardHistory, CardMeasure};
 
 pub use thresholds::Thresholds;
 
-/// The words of all rules.
+/// Names of all rules.
 pub const RULES: [&str; 7] =
     ["held_idle", "cpu_saturated", "io_wait", "regular_dips", "memory_empty", "straggler", "far_from_peers"];
 
-/// The setting that divides a worker.
+/// The setting for several processes per worker.
 const PROCESSES_PER_GPU: &str = "resources.processes_per_gpu";
 
-/// A card that a task holds.
+/// An allocated GPU.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'a> {
     /// History of the last hour.
     pub history: &'a CardHistory,
-    /// For how long the task has had it, in seconds.
+    /// How long the task has had it, in seconds.
     pub seconds: f64,
-    /// The cores that the pods which hold it have; absent where that is not known.
+    /// Cores of the pods that it is allocated to. `None` if unknown.
     pub cores: Option<f64>,
-    /// The cores that they asked for; absent where nothing is sized, which is to say that they have these.
+    /// Cores that these pods requested. `None` without right-sizing, when they have what they requested.
     pub asked: Option<f64>,
-    /// The memory that it has, in bytes; absent where that is not known.
+    /// Its memory in bytes. `None` if unknown.
     pub card_memory: Option<f64>,
-    /// The most that the worker which holds it used of its own memory in the last hour, from 0 to 1; absent where that is not known.
+    /// Peak use of its worker's own memory in the last hour, from 0 to 1. `None` if unknown.
     pub memory: Option<f64>,
-    /// How it may be shared.
+    /// How it can be shared.
     pub sharing: Sharing,
 }
 
-/// By which settings of a task processes may share a card of it; by none where nothing is known of it.
+/// The task's settings by which processes can share a GPU. Empty if the task is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sharing {
-    /// How many processes its worker starts on each of its cards, where it may be several; absent where it is one for the platform.
+    /// Number of processes per GPU of its worker, if it supports several. `None` if the platform only sees
+    /// one.
     pub processes: Option<u32>,
-    /// Whether its workers may ask for parts of cards. Those that train together wait for each other then.
+    /// Whether its workers may request GPU fractions. In training jobs they would wait for each other.
     pub parts: bool,
 }
 
-/// A worker of a task, and what it does with its cards: their mean use, their memory and their power together.
+/// A worker of a task, and its GPUs: mean use, total memory and total power.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer<'a> {
-    /// Name.
     pub worker: &'a str,
-    /// Its role. Workers of a role stand together.
+    /// Its role. Workers of a role are adjacent.
     pub role: &'a str,
-    /// Description of what it does.
+    /// Its GPUs.
     pub held: Held<'a>,
 }
 
-/// A recommendation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// The rule, as a word.
+    /// The rule's name.
     pub rule: &'static str,
-    /// What was seen, as a sentence.
+    /// The evidence, as a sentence.
     pub evidence: String,
     /// Recommended changes, in order of priority.
     pub remedies: &'static [Remedy],
-    /// How many processes fit on each card, where a worker may be several: the value of their setting.
+    /// How many processes fit on each GPU, if a worker may have several: the value of their setting.
     pub processes: Option<u32>,
 }
 
-/// A recommended change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// Message.
     pub what: &'static str,
-    /// The setting in PyTorch, where it has one.
+    /// The setting in PyTorch, if there is one.
     pub pytorch: Option<&'static str>,
-    /// The setting in TensorFlow, where it has one.
+    /// The setting in TensorFlow, if there is one.
     pub tensorflow: Option<&'static str>,
-    /// The task's own setting in the pipeline, where it has one.
+    /// The task's setting in the pipeline, if there is one.
     pub setting: Option<&'static str>,
 }
 
-/// All advice about a card.
+/// All recommendations for a GPU.
 #[must_use]
 pub fn advice(held: Held<'_>, thresholds: &Thresholds) -> Vec<Advice> {
     let rules = [held_idle::look, cpu_saturated::look, io_wait::look, regular_dips::look, memory_empty::look];
     rules.into_iter().filter_map(|rule| rule(held, thresholds)).collect()
 }
 
-/// All advice about a task, each rule once, with the workers that it speaks of.
+/// All recommendations for a task, each rule once, with the affected workers.
 #[must_use]
 pub fn of_task(peers: &[Peer<'_>], thresholds: &Thresholds) -> Vec<(Advice, Vec<String>)> {
     let gang = [straggler::look, far_from_peers::look].into_iter().filter_map(|rule| rule(peers, thresholds));
@@ -104,7 +101,7 @@ pub fn of_task(peers: &[Peer<'_>], thresholds: &Thresholds) -> Vec<(Advice, Vec<
     let late = straggler::find(peers, thresholds);
     for peer in peers {
         for advice in advice(peer.held, thresholds) {
-            // That the one that all wait for has no cores left is said already.
+            // Saturated CPU of the straggler is already reported.
             if advice.rule == "cpu_saturated" && late.as_ref().is_some_and(|late| late.is(peer.worker)) {
                 continue;
             }
@@ -112,10 +109,12 @@ pub fn of_task(peers: &[Peer<'_>], thresholds: &Thresholds) -> Vec<(Advice, Vec<
             match known {
                 Some((known, workers)) => {
                     workers.push(peer.worker.to_owned());
-                    // All workers of a role are as many processes: the card that has the least room tells how many.
+                    // All workers of a role have the same number of processes: the GPU with the least spare
+                    // capacity decides.
                     let has_less =
                         advice.processes.zip(known.processes).is_some_and(|(less, most)| less < most);
-                    // Of those that wait for the CPU, one that sizing took cores from has one thing more to do: it comes first.
+                    // Among workers that wait for the CPU, one with CPU reduced by right-sizing has an
+                    // additional remedy: it comes first.
                     let is_cut =
                         known.rule == "cpu_saturated" && advice.remedies.len() > known.remedies.len();
                     if has_less || is_cut {
@@ -130,7 +129,7 @@ pub fn of_task(peers: &[Peer<'_>], thresholds: &Thresholds) -> Vec<(Advice, Vec<
 }
 
 impl Advice {
-    /// The setting of one of its remedies, with its value where one was found: `resources.processes_per_gpu: 4`.
+    /// The setting of a remedy, with its value if there is one: `resources.processes_per_gpu: 4`.
     #[must_use]
     pub fn setting(&self, remedy: &Remedy) -> Option<String> {
         let setting = remedy.setting?;
@@ -140,13 +139,14 @@ impl Advice {
 }
 
 impl Held<'_> {
-    /// Whether the card is idle, as the rule `held_idle` has it.
+    /// Whether the GPU is idle by the rule `held_idle`.
     #[must_use]
     pub fn is_idle(&self, thresholds: &Thresholds) -> bool {
         held_idle::usage(*self, thresholds).is_some()
     }
 
-    /// When the card was last busy within its history, in seconds since the epoch: used more than one that is idle ever is.
+    /// When the GPU was last busy within its history, in seconds since the epoch. Busy means used more than
+    /// an idle GPU ever is.
     #[must_use]
     pub fn busy_at(&self, thresholds: &Thresholds) -> Option<f64> {
         let values = self.history.series.get(&CardMeasure::Usage)?;
@@ -155,25 +155,25 @@ impl Held<'_> {
         Some(self.history.start + place as f64 * self.history.step)
     }
 
-    /// The cores that were asked for, where sizing has given fewer.
+    /// The requested cores, if right-sizing has reduced them.
     fn cut_from(&self) -> Option<f64> {
         let cores = self.cores?;
         self.asked.filter(|asked| *asked > cores)
     }
 
-    /// What is known of a measure in the last so many seconds, once the task has had time to begin: to download, to compile.
+    /// Values of a metric in the last `seconds`, once the task's warm-up (downloads, compilation) is over.
     fn settled(&self, measure: CardMeasure, seconds: f64, thresholds: &Thresholds) -> Option<Vec<f64>> {
         let has_begun = self.seconds >= thresholds.warm_up + seconds;
         self.last(measure, seconds, thresholds.known).filter(|_| has_begun)
     }
 
-    /// What is known of a measure in the last so many seconds; `None` when the task is not there for so long, or when too
-    /// little is known.
+    /// Values of a metric in the last `seconds`. `None` if the task is younger, or too many values are
+    /// missing.
     fn last(&self, measure: CardMeasure, seconds: f64, known: f64) -> Option<Vec<f64>> {
         Some(self.late(measure, seconds, known)?.iter().copied().flatten().collect())
     }
 
-    /// The same, with its gaps.
+    /// The same, with missing values.
     fn late(&self, measure: CardMeasure, seconds: f64, known: f64) -> Option<&[Option<f64>]> {
         let values = self.history.series.get(&measure)?;
         if self.history.step <= 0.0 || self.seconds < seconds {
@@ -185,7 +185,7 @@ impl Held<'_> {
         (count > 0 && found as f64 >= known * count as f64).then_some(late)
     }
 
-    /// The mean use of a card that is used and not much; `None` of another one. One that nobody uses waits for nothing.
+    /// Mean use of a GPU with low use. `None` for another one. An unused GPU waits for nothing.
     fn low_use(&self, thresholds: &Thresholds) -> Option<f64> {
         let usage = mean(&self.settled(CardMeasure::Usage, thresholds.saturated_for, thresholds)?);
         (thresholds.idle_below..thresholds.low_below).contains(&usage).then_some(usage)

@@ -1,5 +1,5 @@
-//! A card that stops again and again, at the same distance: something is written too often. The period is the mean distance
-//! between the beginnings of dips; dips that come at random, or that are rare and short, are no matter.
+//! A GPU that stops at regular intervals: something is written too often. The period is the mean interval
+//! between the beginnings of dips. Irregular, rare or short dips are ignored.
 
 use cubeloom_domain::monitoring::CardMeasure;
 
@@ -32,16 +32,16 @@ const REMEDIES: &[Remedy] = &[
     },
 ];
 
-/// Dips of a card's use.
+/// Dips in a GPU's use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Dips {
-    /// The share of time that they take, from 0 to 1.
+    /// Share of the total time, from 0 to 1.
     share: f64,
-    /// Seconds from the beginning of one to that of the next.
+    /// Seconds between the beginnings of two dips.
     period: f64,
-    /// Seconds that each takes.
+    /// Seconds per dip.
     long: f64,
-    /// The use in between, from 0 to 1.
+    /// Use in between, from 0 to 1.
     level: f64,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     })
 }
 
-/// The dips, where they are regular and take enough of the time.
+/// The dips, if they are regular and take enough of the time.
 fn find(usage: &[Option<f64>], step: f64, thresholds: &Thresholds) -> Option<Dips> {
     let mut known: Vec<f64> = usage.iter().copied().flatten().collect();
     known.sort_by(f64::total_cmp);
@@ -75,7 +75,8 @@ fn find(usage: &[Option<f64>], step: f64, thresholds: &Thresholds) -> Option<Dip
     if level < thresholds.dips_level || !(thresholds.dips_least..=thresholds.dips_most).contains(&share) {
         return None;
     }
-    // One that had begun before is not counted: nobody knows when. A gap neither begins nor ends one.
+    // A dip that began before the window is not counted, because its start is unknown. A gap neither begins
+    // nor ends a dip.
     let mut begun = true;
     let mut starts = Vec::new();
     for (at, value) in usage.iter().enumerate() {

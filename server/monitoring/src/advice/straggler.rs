@@ -1,4 +1,4 @@
-//! A gang that waits for one of its workers: that one works all the time, the cards of the others stand still.
+//! A gang that waits for one of its workers: that one is always busy, while the others' GPUs are idle.
 
 use cubeloom_domain::monitoring::CardMeasure;
 
@@ -18,26 +18,25 @@ const FIRST: Remedy = Remedy {
     setting: None,
 };
 const REMEDIES: &[Remedy] = &[ALIKE, FIRST, NODE];
-/// Where it is its cores that the others wait for; the first where sizing has given it fewer than it asked for.
+/// If the straggler's cores are the bottleneck. The first one applies if right-sizing has reduced its CPU.
 const REMEDIES_CORES: &[Remedy] = &[cpu_saturated::AS_ASKED, ALIKE, FIRST, cpu_saturated::LOAD, NODE];
 
-/// The worker that the others wait for, and what tells so.
+/// The straggler, with its evidence.
 #[derive(Clone, Debug)]
 pub(super) enum Late<'a> {
-    /// Its card is at work, those of the others are not.
+    /// Its GPU is busy, the others' are not.
     ByUse(Beside<'a>),
-    /// Its cores are at work, those of the others are not, and no card is used much.
+    /// Its cores are busy, the others' are not, and no GPU is used much.
     ByCores(Beside<'a>),
 }
 
 impl Late<'_> {
-    /// Whether it is the one of this name, by its cores.
+    /// Whether it is the straggler with this name, by its cores.
     pub(super) fn is(&self, worker: &str) -> bool {
         matches!(self, Self::ByCores(one) if one.worker == worker)
     }
 }
 
-/// Finds it.
 pub(super) fn find<'a>(peers: &[Peer<'a>], thresholds: &Thresholds) -> Option<Late<'a>> {
     let is_ahead =
         |one: &Beside<'a>| one.others.last().is_some_and(|most| one.own - most >= thresholds.far_use);

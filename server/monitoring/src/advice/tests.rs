@@ -1,4 +1,4 @@
-//! Single rules over series that are constant; `tests/scenarios` plays hours of what trainings look like.
+//! Single rules on constant series. `tests/scenarios` plays hours of realistic trainings.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fn constant(value: f64) -> Vec<Option<f64>> {
     vec![Some(value); COUNT]
 }
 
-/// A card of whose memory nothing is known, and that nobody may share.
+/// A GPU with unknown memory, which cannot be shared.
 fn held(history: &CardHistory, seconds: f64, cores: Option<f64>) -> Held<'_> {
     let sharing = Sharing::default();
     Held { history, seconds, cores, asked: None, card_memory: None, memory: None, sharing }
@@ -31,13 +31,13 @@ fn a_held_card_that_nobody_uses_is_idle_whatever_its_memory() {
     assert_eq!(rules(&full, 7200.0, None), ["held_idle"]);
     let found = advice(held(&full, 7200.0, None), &Thresholds::default());
     assert_eq!(found[0].evidence, "the GPU is held, and was used 0.4 % of the last 30 minutes");
-    // A task that has begun only now is given time, and so is a card of which little is known.
+    // A task in its warm-up is skipped, and so is a GPU with too few values.
     assert_eq!(rules(&full, 600.0, None), [""; 0]);
     let mut gaps = constant(0.0);
     gaps.iter_mut().step_by(3).for_each(|value| *value = None);
     assert_eq!(rules(&history(&[(CardMeasure::Usage, gaps)]), 7200.0, None), [""; 0]);
     assert_eq!(rules(&CardHistory::default(), 7200.0, None), [""; 0]);
-    // Somebody who evaluates every quarter of an hour uses the card.
+    // An evaluation every quarter of an hour uses the GPU.
     let mut bursts = constant(0.0);
     bursts[100] = Some(0.9);
     assert_eq!(rules(&history(&[(CardMeasure::Usage, bursts)]), 7200.0, None), [""; 0]);
@@ -89,7 +89,7 @@ fn where_sizing_has_taken_cores_away_the_first_thing_is_to_give_them_again() {
         cut.evidence
     );
     assert_eq!(cut.remedies[0].setting, Some("resources.pinned"));
-    // It has what it asked for, or more, or nothing is sized.
+    // It has what it requested, or more, or nothing is sized.
     for asked in [Some(2.0), Some(1.0), None] {
         let as_asked = of(asked);
         assert!(as_asked.evidence.ends_with("has were at work: the GPU waits for the CPU"), "{as_asked:?}");
@@ -207,7 +207,7 @@ fn how_many_processes_share_a_card_is_what_use_memory_and_cores_allow() {
     assert_eq!(of(0.0, 0.1, 1.0).len(), 1, "that it is idle is another rule's");
 }
 
-/// A card that is used little, whose task has so many cores at work.
+/// A GPU with low use, whose task has this many busy cores.
 fn roomy(used: f64) -> [(CardMeasure, Vec<Option<f64>>); 3] {
     [
         (CardMeasure::Usage, constant(0.2)),
@@ -235,7 +235,7 @@ fn a_card_is_shared_by_processes_of_its_worker_where_workers_train_together() {
     let (settings, evidence) = of(None, false);
     assert_eq!(settings, [""; 0], "a gang of such: only a bigger batch helps");
     assert!(evidence.ends_with("of memory was held"), "{evidence}");
-    // A worker that is two already: these are twice as many processes as four of it.
+    // A worker that already has two processes: these are twice as many processes as four of it.
     let (settings, evidence) = of(Some(2), false);
     assert_eq!(settings, ["resources.processes_per_gpu: 8"]);
     assert!(evidence.contains(" 8 processes like this one fit"), "{evidence}");

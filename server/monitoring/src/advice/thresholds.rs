@@ -1,89 +1,90 @@
-//! When rules speak.
+//! Thresholds of the rules.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The numbers of all rules. The defaults are those of [docs/monitoring.md](../../../../docs/monitoring.md).
-/// Written down, times are spans such as `30m`.
+/// Thresholds of all rules. The defaults are documented in
+/// [docs/monitoring.md](../../../../docs/monitoring.md). In the settings, durations are spans such as `30m`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Thresholds {
-    /// How long a card must have been idle, in seconds.
+    /// Minimum idle time of a GPU, in seconds.
     #[serde(with = "window")]
     pub idle_for: f64,
-    /// It is idle when its mean use is below this, from 0 to 1.
+    /// A GPU is idle if its mean use is below this, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub idle_below: f64,
-    /// It is never idle when it was ever used more than this meanwhile, from 0 to 1.
+    /// A GPU is not idle if its use ever exceeded this meanwhile, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub idle_peak: f64,
-    /// How long a task may take to begin, in seconds: low use is nothing before.
+    /// Warm-up time of a task, in seconds: low use is ignored before.
     #[serde(with = "span")]
     pub warm_up: f64,
-    /// How long use is looked at together with what else the task does, in seconds.
+    /// Window for comparing GPU use with the task's other metrics, in seconds.
     #[serde(with = "window")]
     pub saturated_for: f64,
-    /// Use is low when its mean is below this, from 0 to 1.
+    /// Use is low if its mean is below this, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub low_below: f64,
-    /// CPU is saturated when so much of what the task has was used, from 0 to 1.
+    /// CPU is saturated if this share of the task's cores was used, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub saturated_above: f64,
-    /// A task waits for storage when something of it did for so much of the time, from 0 to 1.
+    /// A task waits for storage if it did so for this share of the time, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub waiting_above: f64,
-    /// How long dips are looked for, in seconds.
+    /// Window for detecting dips, in seconds.
     #[serde(with = "window")]
     pub dips_for: f64,
-    /// The use that a card has between dips must be above this, from 0 to 1.
+    /// GPU use between dips must exceed this, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub dips_level: f64,
-    /// A dip goes below this share of the use between dips, from 0 to 1.
+    /// A dip falls below this share of the use between dips, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub dip_below: f64,
-    /// Dips must have taken at least so much of the time, from 0 to 1.
+    /// Dips must take at least this share of the time, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub dips_least: f64,
-    /// Dips that take more of the time than this are none: the card works in bursts then, from 0 to 1.
+    /// Dips that take more than this share of the time are bursts of work instead, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub dips_most: f64,
-    /// So many dips must begin.
+    /// Minimum number of dips that begin.
     #[serde(deserialize_with = "several")]
     pub dips_count: usize,
-    /// They are regular when the distances between them deviate by no more than this share of their mean, from 0 to 1.
+    /// Dips are regular if their intervals deviate by at most this share of the mean, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub dips_regular: f64,
-    /// How long memory is looked at, in seconds.
+    /// Window for memory, in seconds.
     #[serde(with = "window")]
     pub empty_for: f64,
-    /// Memory is nearly empty when never more than this was held, from 0 to 1.
+    /// Memory is nearly empty if never more than this share was allocated, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub empty_below: f64,
-    /// A card that is used more than this has no room for more, however empty its memory, from 0 to 1.
+    /// A GPU used more than this has no spare capacity, however empty its memory, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub room_below: f64,
-    /// How much of a card, of its memory and of the cores may be given away when it is shared, from 0 to 1.
+    /// How much of a GPU, its memory and the cores sharing may use, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub share_up_to: f64,
-    /// A gang has peers to be compared when a role has at least so many workers.
+    /// Minimum number of workers of a role for comparisons.
     #[serde(deserialize_with = "several")]
     pub peers: usize,
-    /// A worker's use is another one when it differs from that of its peers by this, from 0 to 1.
+    /// A worker's use is different if it deviates from its peers by at least this, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub far_use: f64,
-    /// Peers are alike when their use differs by no more than this, from 0 to 1.
+    /// Peers are alike if their use differs by at most this, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub alike_use: f64,
-    /// A worker's power or CPU is another one when it differs from that of its peers by this share of it, from 0 to 1.
+    /// A worker's power or CPU is different if it deviates from its peers by at least this share, from 0 to
+    /// 1.
     #[serde(deserialize_with = "share")]
     pub far_share: f64,
-    /// Fewer cores more or less than those of its peers are no matter, however few these use.
+    /// Smaller differences in cores are ignored, however few cores the peers use.
     #[serde(with = "cores")]
     pub far_cores: f64,
-    /// Peers are alike when their power or CPU differs by no more than this share of it, from 0 to 1.
+    /// Peers are alike if their power or CPU differs by at most this share, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub alike_share: f64,
-    /// The share of values that must be known, from 0 to 1.
+    /// Minimum share of known values, from 0 to 1.
     #[serde(deserialize_with = "share")]
     pub known: f64,
 }
@@ -121,7 +122,7 @@ impl Default for Thresholds {
     }
 }
 
-/// Seconds, written as a span.
+/// Seconds, serialized as a span.
 mod span {
     use std::time::Duration;
 
@@ -138,7 +139,7 @@ mod span {
     }
 }
 
-/// The same of what is looked at: only the last hour is known.
+/// The same for windows, which are limited to the last hour.
 mod window {
     use serde::Deserializer;
     use serde::de::Error;
@@ -154,7 +155,7 @@ mod window {
     }
 }
 
-/// Cores, written as an amount of them.
+/// Cores, serialized as an amount.
 mod cores {
     use cubeloom_domain::Cpu;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

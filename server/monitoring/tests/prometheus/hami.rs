@@ -1,4 +1,4 @@
-//! What HAMi's vGPUmonitor tells of cards and of shares of them, by its names of now and by those of before version 2.9.
+//! HAMi's vGPUmonitor: series of GPUs and of shares, with current names and those before version 2.9.
 
 use cubeloom_domain::monitoring::CardMeasure;
 use cubeloom_domain::usage::Measure;
@@ -7,7 +7,7 @@ use cubeloom_testkit::recording::Recording;
 
 use crate::{Stage, about, card, of};
 
-/// As it tells with `--legacy-metrics`, and told before.
+/// Series of `--legacy-metrics` and earlier versions.
 fn before(recording: &mut Recording) {
     let card =
         [("deviceuuid", "GPU-h"), ("deviceidx", "4"), ("devicetype", "NVIDIA-NVIDIA H200"), ("nodeid", "n2")];
@@ -17,7 +17,7 @@ fn before(recording: &mut Recording) {
     recording.series("vGPU_device_memory_usage_in_bytes", &held, |_| Some(1e9));
 }
 
-/// As it tells now, through Prometheus that has a pod of its own for it.
+/// Current series, through a Prometheus that adds its own pod label.
 fn now(recording: &mut Recording) {
     let card = [
         ("device_uuid", "GPU-h"),
@@ -103,9 +103,9 @@ async fn what_a_worker_does_with_its_share_of_a_card_is_read_of_hami() {
     const GIB: f64 = (1 << 30) as f64;
     let pod = |index: u32| format!("cl-share-0123456789-worker-{index}");
     let stage = Stage::of(|recording| {
-        // Two workers and somebody else on one card, as dcgm-exporter tells of it: nobody is known to hold it.
+        // Two workers and a foreign process on one GPU, as dcgm-exporter reports them, without pods.
         recording.card(&card("n1", 0, None), |_| Some(0.9));
-        // As HAMi tells now, through Prometheus that has a pod of its own for the exporter.
+        // Current series, through a Prometheus that adds the exporter's pod label.
         let first = pod(0);
         let labels = [
             ("exported_pod", first.as_str()),
@@ -117,8 +117,8 @@ async fn what_a_worker_does_with_its_share_of_a_card_is_read_of_hami() {
         recording.series("hami_vgpu_core_allocated_ratio", &labels, |_| Some(30.0));
         recording.series("hami_vgpu_memory_used_bytes", &labels, |_| Some(6.0 * GIB));
         recording.series("hami_vgpu_memory_limit_bytes", &labels, |_| Some(24.0 * GIB));
-        // As earlier versions did, of one whose cores are not limited, which then are not counted, and of one that uses more than its
-        // share.
+        // Series of earlier versions: one with unlimited cores, which are not counted then, and one that uses
+        // more than its share.
         for (index, used, cores) in [(1, 0.0, 0.0), (2, 75.0, 50.0)] {
             let own = pod(index);
             let labels = [("podname", own.as_str()), ("ctrname", "main"), ("deviceuuid", "GPU-n1-0")];

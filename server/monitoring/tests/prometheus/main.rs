@@ -1,4 +1,4 @@
-//! What is read from a real Prometheus, which holds an hour of what exporters would have told.
+//! Readings from a real Prometheus with an hour of synthetic exporter data.
 
 mod hami;
 mod pods;
@@ -25,7 +25,7 @@ fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs_f64()
 }
 
-/// A Prometheus over a recording of the last hour, which goes on for ten minutes more while the test runs.
+/// A Prometheus with a recording of the last hour, which continues for ten minutes while the test runs.
 struct Stage {
     source: Prometheus,
     now: f64,
@@ -169,7 +169,7 @@ async fn the_use_of_some_cards_is_read_at_once() {
 async fn a_look_ends_however_slow_prometheus_is() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    // It answers everything with nothing, each after a tenth of a second.
+    // It answers every query with an empty result, each after a tenth of a second.
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             std::thread::spawn(move || {
@@ -183,7 +183,7 @@ async fn a_look_ends_however_slow_prometheus_is() {
     });
     let source = source(&url, &[]).unwrap();
     let error = look(&source, Timestamp(0), Duration::from_millis(300)).await.unwrap_err();
-    // A single query would be given up after ten seconds.
+    // A single query would time out after ten seconds.
     assert!(matches!(error, SourceError::Slow(0)), "{error}");
     assert!(look(&source, Timestamp(0), PATIENCE).await.is_ok(), "each answer comes in time");
 }
@@ -192,9 +192,9 @@ async fn a_look_ends_however_slow_prometheus_is() {
 async fn gaps_and_counters_that_begin_anew_are_no_values() {
     let reset = HOUR - 120.0;
     let stage = Stage::of(|recording| {
-        // Away from the 20th to the 40th minute.
+        // Missing from the 20th to the 40th minute.
         recording.card(&card("n1", 0, None), |at| (!(1200.0..2400.0).contains(&at)).then_some(0.5));
-        // 300 W all the time, counted in thousandths of a joule; the driver was loaded anew two minutes ago.
+        // 300 W all the time, counted in millijoules; the driver was reloaded two minutes ago.
         let labels = [("UUID", "GPU-n2-0"), ("gpu", "0"), ("Hostname", "n2")];
         recording.series("DCGM_FI_DEV_FB_USED", &labels, |_| Some(1.0));
         recording.series("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", &labels, |at| {
@@ -208,7 +208,7 @@ async fn gaps_and_counters_that_begin_anew_are_no_values() {
     let usage = &found.series[&CardMeasure::Usage];
     assert_eq!(usage.len(), 121);
     assert!(usage.first().unwrap().is_some() && usage.last().unwrap().is_some(), "{usage:?}");
-    // A value holds for five minutes in Prometheus; the rest of the gap stays one.
+    // A value is valid for five minutes in Prometheus; the rest of the gap stays one.
     let gap = usage.iter().filter(|value| value.is_none()).count();
     assert!((25..=35).contains(&gap), "{gap}: {usage:?}");
     assert!(!found.series.contains_key(&CardMeasure::HolderCpu));
@@ -287,7 +287,7 @@ async fn for_how_long_the_cards_of_a_job_worked_is_added_up() {
         let (source, from, to) = (&stage.source, stage.at(-1200.0), stage.at(0.0));
         async move { cards_worked(source, object, from, to).await.unwrap() }
     };
-    // One card's worth for twenty minutes, at steps of fifteen seconds.
+    // One GPU's use for twenty minutes, at steps of fifteen seconds.
     let time = worked("cl-train-0123456789").await.unwrap();
     let near = |micros: u64, seconds: f64| (micros as f64 / 1e6 - seconds).abs() <= 45.0;
     assert!(near(time.worked_us, 1200.0) && near(time.told_us, 2.0 * 1200.0), "{time:?}");
@@ -313,7 +313,8 @@ async fn cards_that_rest_now_and_then_for_days_are_no_hang_and_cards_that_stop_a
     for worker in ["worker-0", "worker-1"] {
         let pod = format!("cl-train-0123456789-{worker}");
         let labels = [("UUID", worker), ("Hostname", "n1"), ("exported_pod", pod.as_str())];
-        // Four minutes of rest a day, the last of them a quarter of an hour before it stops, three hours before the end.
+        // Four idle minutes a day, the last of them a quarter of an hour before it stops, three hours before
+        // the end.
         let works = |at: f64| at < STOPS && !(74_460.0..74_700.0).contains(&(at % 86_400.0));
         recording.series("DCGM_FI_DEV_GPU_UTIL", &labels, |at| Some(if works(at) { 90.0 } else { 0.0 }));
         recording.series("DCGM_FI_DEV_POWER_USAGE", &labels, |at| Some(if works(at) { 600.0 } else { 70.0 }));
@@ -338,7 +339,7 @@ async fn cards_that_rest_now_and_then_for_days_are_no_hang_and_cards_that_stop_a
     let hang = hangs(STOPS + 1500.0).await.expect("it has stopped");
     let (longest, since) = (hang.longest as f64 / 1e6, hang.since.since(moment(STOPS)).as_secs_f64());
     assert!((200.0..=300.0).contains(&longest) && since <= 60.0, "{longest} {since}");
-    // Later it is told less finely when it stopped, and is the same.
+    // Later the resolution of its stop is lower, with the same result.
     let later = seen(DAYS - 30.0).await.expect("it has stopped");
     assert!(!later.began_after(hang.since));
 }
@@ -352,7 +353,7 @@ async fn what_the_pods_of_a_job_used_is_told_of_those_of_which_both_are_known() 
                 let labels = [("namespace", "team"), ("pod", pod), ("container", container)];
                 recording
                     .series("container_cpu_usage_seconds_total", &labels, |at| cores.map(|cores| at * cores));
-                // A minute of more, twenty minutes before the end.
+                // A minute with a higher value, twenty minutes before the end.
                 let is_peak = |at: f64| (HOUR - 1200.0..HOUR - 1140.0).contains(&at);
                 recording.series("container_memory_working_set_bytes", &labels, |at| {
                     peak.map(|peak| if is_peak(at) { peak } else { 64.0 * MIB })
@@ -368,7 +369,7 @@ async fn what_the_pods_of_a_job_used_is_told_of_those_of_which_both_are_known() 
             [("namespace", "team"), ("pod", "cl-train-0123456789-worker-0"), ("container", "beside")];
         recording.series("container_cpu_usage_seconds_total", &beside, |at| Some(at * 0.25));
         recording.series("container_memory_working_set_bytes", &beside, |_| Some(32.0 * MIB));
-        // Of one without a limit of CPU nobody tells these.
+        // There are no such series without a CPU limit.
         for (container, held_back) in [("main", 4.0), ("", 10.0)] {
             let pod = "cl-train-0123456789-worker-0";
             let labels = [("namespace", "team"), ("pod", pod), ("container", container)];
@@ -397,12 +398,12 @@ async fn what_the_pods_of_a_job_used_is_told_of_those_of_which_both_are_known() 
     assert!(used("cl-other-0123456789").await.is_empty());
 }
 
-/// After this long a single query is given up.
+/// Timeout of a single query.
 const A_QUERY: Duration = Duration::from_secs(10);
 
 #[tokio::test]
 async fn what_pods_used_is_told_also_where_how_much_they_were_held_back_is_not() {
-    // The one is refused at once, as too much is asked for; the other is not answered in time.
+    // One is rejected at once, because it asks for too much; the other is not answered in time.
     for (status, pause) in [("422 Unprocessable Entity", 0), ("200 OK", 60)] {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

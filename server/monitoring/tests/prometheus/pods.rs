@@ -1,4 +1,4 @@
-//! What is read of the pods of a job beside their cards: of which of their containers, and of which of their nodes.
+//! Metrics of a job's pods besides GPUs: the right containers, and the right nodes.
 
 use cubeloom_domain::monitoring::CardMeasure;
 use cubeloom_domain::usage::{Measure, WorkerLines};
@@ -9,7 +9,7 @@ use crate::{HOUR, Stage, about, card};
 
 const JOB: &str = "cl-train-0123456789";
 const MIB: f64 = (1 << 20) as f64;
-/// When a program ended: ten minutes before the present.
+/// When a program ended: ten minutes ago.
 const ENDED: f64 = HOUR - 600.0;
 
 fn pod(index: u32) -> String {
@@ -26,7 +26,7 @@ fn last(told: &[WorkerLines], worker: &str, measure: Measure) -> Option<f64> {
     Some(one.lines.get(&measure)?.last()?[1])
 }
 
-/// How much of the time something of a node waited for storage, as its kernel counts pressure.
+/// Share of time in which anything on a node waited for storage, from the kernel's pressure counters.
 fn pressure(recording: &mut Recording, node: &str, share: f64) {
     let instance = format!("{node}:9100");
     let labels = [("instance", instance.as_str())];
@@ -42,7 +42,7 @@ async fn where_a_pod_does_not_tell_of_waiting_for_storage_its_node_does() {
         for (index, node) in [(0, "n0"), (1, "n1"), (2, "n2"), (3, "n9")] {
             recording.pod(&pod(index), node, 1.0, 1, 0.5);
         }
-        // Of the first one its kubelet tells, of its program and of what is beside it.
+        // For the first one the kubelet has values, of its program and of its sidecar.
         let first = pod(0);
         for (container, share) in [("worker", 0.1), ("beside", 0.8), ("", 0.8)] {
             let labels = [("namespace", "cubeloom-jobs"), ("pod", first.as_str()), ("container", container)];
@@ -50,14 +50,14 @@ async fn where_a_pod_does_not_tell_of_waiting_for_storage_its_node_does() {
         }
         pressure(recording, "n0", 0.9);
         pressure(recording, "n1", 0.4);
-        // The kernel of the third one's node counts no pressure.
+        // The kernel of the third one's node has no pressure counters.
         for core in ["0", "1"] {
             let labels = [("instance", "n2:9100"), ("cpu", core), ("mode", "iowait")];
             recording.series("node_cpu_seconds_total", &labels, |at| Some(at * 0.15));
         }
-        // Nobody of ours is there.
+        // It has no pods of ours.
         pressure(recording, "n3", 1.0);
-        // One that has ended is known for as long as it is not removed.
+        // An ended pod is known until it is removed.
         let ended = pod(4);
         let labels = [("namespace", "cubeloom-jobs"), ("pod", ended.as_str())];
         recording.series("kube_pod_info", &[labels[0], labels[1], ("node", "n1")], |_| Some(1.0));
@@ -76,7 +76,8 @@ async fn where_a_pod_does_not_tell_of_waiting_for_storage_its_node_does() {
 #[tokio::test]
 async fn what_is_beside_a_program_does_not_count_as_its_own() {
     let stage = Stage::of(|recording| {
-        // A mesh's proxy beside a program whose name is known; and one whose name is not, which counts with all but the pod's own.
+        // A mesh proxy next to a program with a known name; and one with an unknown name, which counts with
+        // all containers except the pod's own.
         let containers = [
             (0, "worker", 1.0),
             (0, "istio-proxy", 0.5),
@@ -93,12 +94,12 @@ async fn what_is_beside_a_program_does_not_count_as_its_own() {
                 recording.series(counter, &labels, |at| Some(at * much));
             }
             recording.series("container_memory_working_set_bytes", &labels, |_| Some(much * 100.0 * MIB));
-            // The program in the first one has no limit of CPU.
+            // The program in the first one has no CPU limit.
             if container != "worker" {
                 recording.series("container_cpu_cfs_throttled_seconds_total", &labels, |at| Some(at * much));
             }
         }
-        // A program that has ended, and one that has not begun: what is beside them lives on, and lives already.
+        // A program that has ended, and one that has not begun: their sidecars are still running, or already.
         for (index, known) in [(2, true), (3, false)] {
             let of = pod(index);
             let labels = |name: &'static str| {
@@ -130,7 +131,7 @@ async fn what_is_beside_a_program_does_not_count_as_its_own() {
     about(last(&told, "worker-1", Measure::Throttled), 1.5);
     let hour = history(&stage.source, "GPU-n1-0", "n1", &[pod(0)]).await.expect("Prometheus answers");
     about(*hour.series[&CardMeasure::HolderCpu].last().expect("some"), 1.0);
-    // What a project's pods take is all of it.
+    // A project's pods use all of it.
     let pods = stage.look().await.pods;
     about(pods[&pod(0)].cpu, 1.5);
 }

@@ -1,4 +1,4 @@
-//! What is read of exporters that Prometheus really scrapes.
+//! Readings of exporters that Prometheus really scrapes.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::{now, of, source};
 
 const HELD: &str = "GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52";
 const FREE: &str = "GPU-604ac76c-0000-fef3-62e9-d92044ab6e53";
-/// How long it may take until what an exporter tells is seen; it is scraped each second.
+/// Timeout until an exporter's value is visible; it is scraped each second.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Prometheus over an exporter of a node; its own pod is the target's, as where pods are discovered.
+/// A Prometheus that scrapes an exporter of a node. Its pod label is the target's, as with pod discovery.
 struct Scraped {
     exporter: Exporter,
     server: Server,
@@ -42,13 +42,14 @@ impl Scraped {
         look(&source, at, PATIENCE).await.expect("Prometheus answers")
     }
 
-    /// A reading once it is as it must come to be.
+    /// Waits for a reading that satisfies the condition.
     async fn until(&self, is_so: impl Fn(&Reading) -> bool) -> Reading {
         let since = Instant::now();
         loop {
             let reading = self.look().await;
             if is_so(&reading) {
-                // Its questions were asked at several moments, and a scrape may lie between: the next look is of one state.
+                // Its queries ran at several times, possibly with a scrape in between: the next reading is
+                // consistent.
                 return self.look().await;
             }
             assert!(since.elapsed() < LONG, "{reading:?}");
@@ -84,7 +85,7 @@ async fn what_a_scraped_dcgm_exporter_tells_is_read_whoever_may_name_the_pod() {
 async fn an_exporter_that_goes_is_missed_and_tells_anew_when_it_comes_back() {
     let scraped = Scraped::of(false);
     scraped.until(are_there).await;
-    // The card falls off the bus, and the driver says so of the other: what is not told any more is gone at once.
+    // One GPU falls off the bus, and the driver reports it for the other: missing series disappear at once.
     scraped.exporter.play(|line| match (line.gpu, line.name) {
         ("1", _) => None,
         (_, "DCGM_FI_DEV_XID_ERRORS") => Some(79.0),

@@ -1,5 +1,5 @@
-//! The rules over scenarios: nothing is advised on healthy ones and none is said to hang, and on each bad one what is wrong with
-//! it, and no more; over recorded ones, healthy or not, too.
+//! The rules on scenarios: healthy ones have no recommendations and no hangs, and each bad one has exactly
+//! the right ones. The same holds for recorded ones, healthy or not.
 
 mod player;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use cubeloom_monitoring::advice::RULES;
 use player::Scenario;
 
-/// What was advised, and of which workers.
+/// Recommendations, with the affected workers.
 type Found = BTreeMap<String, BTreeSet<String>>;
 
 /// The scenarios of a folder.
@@ -56,7 +56,7 @@ fn what_was_recorded_of_real_programs_is_judged_as_it_was() {
     assert_eq!(spoke, ["far_from_peers", "hang by steps"].map(str::to_owned).into());
 }
 
-/// The rules that spoke on the scenarios of a folder, and on which of them others did than should, or of other workers.
+/// The rules that applied to the scenarios of a folder, and the scenarios with wrong rules or workers.
 fn judged(folder: &str) -> (BTreeSet<String>, Vec<(String, Found)>) {
     let mut spoke = BTreeSet::new();
     let mut wrong = Vec::new();

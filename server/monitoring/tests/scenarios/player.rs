@@ -1,22 +1,23 @@
-//! Plays a scenario: hours of a task's life, looked at every two minutes by the rules that the server looks with.
+//! Plays a scenario: hours of a task's life, evaluated every two minutes by the server's rules.
 //!
-//! A scenario is a text: lines `# …` say what it is, others are `name: value`.
+//! A scenario is a text file: lines `# …` are comments, others are `name: value`.
 //!
-//! - `expect: RULE` or `expect: RULE of WORKER, WORKER`: what is advised at some moment; nothing else is. The workers are those
-//!   that it ever spoke of. `hang by cards` and `hang by steps` are rules here, too.
-//! - `hours: 3`, `cores: 8` (of each worker), `card: 80` (its memory in GiB): these are the defaults.
-//! - `far_cores: 0.5`, `warm_up: 900`: the thresholds of these names, for workers that have less than most, and go on for less long.
-//! - `workers: ps 3, worker 4`: roles with their workers; one `worker` where it is left out. `cards: worker`: the role that has
-//!   cards; all have one where it is left out, and none with `none`.
-//! - `use`, `memory` (both of the card, from 0 to 1), `power` (W), `cpu` (cores), `io_wait` (from 0 to 1), `step` (1 where the
-//!   program reports one, 0 where it reports none): how a measure goes, of all workers, or of some with `use of worker-2:` and `cpu of ps:`. The last line that tells of a moment holds:
-//!   - `0.9 noise 0.05`: always, with noise of up to so much in both directions,
+//! - `expect: RULE` or `expect: RULE of WORKER, WORKER`: a recommendation at some time, with all workers that
+//!   it ever names. There are no others. `hang by cards` and `hang by steps` are rules here, too.
+//! - `hours: 3`, `cores: 8` (of each worker), `card: 80` (GPU memory in GiB): these are the defaults.
+//! - `far_cores: 0.5`, `warm_up: 900`: thresholds by name, for smaller workers and shorter tasks.
+//! - `workers: ps 3, worker 4`: roles with their number of workers; one `worker` by default.
+//! - `cards: worker`: the role with GPUs; by default all have one. `none` means none.
+//! - `use`, `memory` (both of the GPU, from 0 to 1), `power` (W), `cpu` (cores), `io_wait` (from 0 to 1),
+//!   `step` (1 if the program reports one, 0 if it reports none): the course of a metric, of all workers, or
+//!   of some with `use of worker-2:` and `cpu of ps:`. The last line that covers a time applies:
+//!   - `0.9 noise 0.05`: always, with noise of up to this in both directions,
 //!   - `every 600 s for 30 s at 0.1`, the first time after 600 s,
-//!   - `random every 600 s for 30 s at 0.1`: as often on average, at random,
-//!   - `from 0 s to 480 s at 0`; `at -` stands for a gap,
-//!   - `series 0.31 0.3 - 0.32`: what was recorded, a value for every 30 seconds.
+//!   - `random every 600 s for 30 s at 0.1`: as often on average, at random times,
+//!   - `from 0 s to 480 s at 0`; `at -` is a gap,
+//!   - `series 0.31 0.3 - 0.32`: recorded values, one per 30 seconds.
 //!
-//! Noise and chance come from a generator that begins with the scenario's name: a scenario is the same always.
+//! Noise and random times come from a generator seeded with the scenario's name: scenarios are deterministic.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,15 +30,14 @@ use cubeloom_domain::usage::{CardsSample, UsageSample, WorkerUsage};
 use cubeloom_domain::{Bytes, Timestamp, hang, idle};
 use cubeloom_monitoring::advice::{Advice, Held, Peer, Remedy, Sharing, Thresholds, of_task};
 
-/// Seconds between two values, as Prometheus is asked for them.
+/// Interval between two values in seconds, as in queries to Prometheus.
 const STEP: usize = 30;
-/// Values of the hour that rules see.
+/// Number of values in the hour that rules use.
 const HOUR: usize = 121;
-/// Values between two looks.
+/// Number of values between two evaluations.
 const LOOK: usize = 4;
 const GIB: f64 = 1_073_741_824.0;
 
-/// A scenario, ready to be played.
 pub struct Scenario {
     name: String,
     hours: f64,
@@ -47,7 +47,7 @@ pub struct Scenario {
     workers: Vec<Worker>,
     lines: Vec<Line>,
     thresholds: Thresholds,
-    /// What is to be advised, and of whom; of anybody where it is empty.
+    /// Expected recommendations and their workers; any workers if empty.
     pub expected: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -57,10 +57,10 @@ struct Worker {
     has_card: bool,
 }
 
-/// How a measure goes.
+/// The course of a metric.
 struct Line {
     measure: String,
-    /// A worker or a role; all of them when absent.
+    /// A worker or a role. `None` means all.
     of: Option<String>,
     course: Course,
 }
@@ -73,14 +73,14 @@ enum Course {
     Series(Vec<Option<f64>>),
 }
 
-/// Something that comes again.
+/// A repeated event.
 struct Spell {
     every: f64,
     long: f64,
     value: Option<f64>,
 }
 
-/// Numbers from 0 to 1 (xorshift), the same for the same name.
+/// Pseudo-random numbers from 0 to 1 (xorshift), deterministic by name.
 struct Chance(u64);
 
 impl Chance {
@@ -100,10 +100,10 @@ impl Chance {
 }
 
 impl Scenario {
-    /// Reads a scenario.
+    /// Parses a scenario.
     ///
     /// # Panics
-    /// When a line is none.
+    /// If a line is invalid.
     pub fn read(name: &str, text: &str) -> Self {
         let mut read = Self {
             name: name.to_owned(),
@@ -145,12 +145,12 @@ impl Scenario {
         read
     }
 
-    /// How long it plays, in hours.
+    /// Its length, in hours.
     pub fn hours(&self) -> f64 {
         self.hours
     }
 
-    /// Everything that was advised, with the workers that it spoke of.
+    /// All recommendations, with the affected workers.
     pub fn play(&self) -> BTreeMap<String, BTreeSet<String>> {
         let count = (self.hours * 3600.0) as usize / STEP;
         let all: Vec<_> = self.workers.iter().map(|worker| self.measured(worker, count)).collect();
@@ -193,7 +193,7 @@ impl Scenario {
         found
     }
 
-    /// Whether it hangs by what its cards did until now.
+    /// Whether it hangs now by its GPUs.
     fn hangs_by_cards(&self, all: &[BTreeMap<CardMeasure, Vec<Option<f64>>>], now: usize) -> bool {
         let with_cards = self.workers.iter().zip(all).filter(|(worker, _)| worker.has_card);
         let workers: Vec<WorkerUsage> =
@@ -202,7 +202,7 @@ impl Scenario {
         seen.is_some_and(|seen| idle::judge(&seen, None, &HangPolicy::default(), moment(now)).is_some())
     }
 
-    /// Whether it hangs by the steps that its ranks have reported until now.
+    /// Whether it hangs now by the steps that its ranks have reported.
     fn hangs_by_steps(&self, count: usize, now: usize) -> bool {
         let gait = |worker: &Worker| {
             let mut gait = Gait::default();
@@ -219,7 +219,6 @@ impl Scenario {
         pace.is_some_and(|pace| hang::judge(&pace, &HangPolicy::default(), moment(now)).is_some())
     }
 
-    /// All values of a worker.
     fn measured(&self, worker: &Worker, count: usize) -> BTreeMap<CardMeasure, Vec<Option<f64>>> {
         let of_card = [
             ("use", CardMeasure::Usage, 1.0),
@@ -243,7 +242,7 @@ impl Scenario {
         };
         let mut values = None;
         for line in self.lines.iter().filter(is_of) {
-            // All workers take turns at the same moments; their noise is their own.
+            // All workers have phases at the same times; noise is independent.
             let mut chance = Chance::of(&match line.course {
                 Course::Level(..) => format!("{} {measure} {}", self.name, worker.name),
                 _ => format!("{} {measure}", self.name),
@@ -294,12 +293,12 @@ impl Course {
     }
 }
 
-/// When a value was taken.
+/// Time of a value.
 fn moment(at: usize) -> Timestamp {
     Timestamp((at * STEP) as i64 * 1_000_000)
 }
 
-/// What the card of a worker did until now, as the cluster keeps it.
+/// Usage of a worker's GPU until now, as the cluster keeps it.
 fn usage(worker: &Worker, series: &BTreeMap<CardMeasure, Vec<Option<f64>>>, now: usize) -> WorkerUsage {
     let value = |measure, at: usize| series.get(&measure).and_then(|values| values[at]);
     let sample = |at: usize| {
@@ -326,7 +325,7 @@ fn usage(worker: &Worker, series: &BTreeMap<CardMeasure, Vec<Option<f64>>>, now:
     WorkerUsage { worker, samples: (0..=now).filter_map(sample).collect() }
 }
 
-/// The hour before a moment; there is nothing before the beginning.
+/// The hour before a time; there are no values before the beginning.
 fn hour(series: &BTreeMap<CardMeasure, Vec<Option<f64>>>, now: usize) -> CardHistory {
     let cut = |values: &Vec<Option<f64>>| {
         let known = &values[(now + 1).saturating_sub(HOUR)..=now];
@@ -366,8 +365,8 @@ fn number(text: &str) -> f64 {
     text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
 }
 
-/// Advice says what to change in PyTorch, in TensorFlow and in the pipeline; but that a card has room, and for no second
-/// process, is no matter of the pipeline's.
+/// Recommendations name settings of PyTorch, TensorFlow and the pipeline. The exception: a GPU with spare
+/// capacity but not enough for a second process has no pipeline setting.
 fn is_named(advice: &Advice) {
     let any =
         |name: fn(&Remedy) -> Option<&'static str>| advice.remedies.iter().any(|one| name(one).is_some());

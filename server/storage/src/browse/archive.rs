@@ -1,4 +1,4 @@
-//! A folder as one compressed archive.
+//! A folder as a compressed archive.
 
 use std::io::{self, Read, Write};
 
@@ -8,14 +8,14 @@ use tar::{Builder, EntryType, Header};
 
 use super::{BrowseError, By, Folder, Kind, Order, clean};
 
-/// How many names of a folder are read at a time.
+/// Directory entries per page.
 const PAGE: usize = 1000;
 
-/// Writes the folder at `path`, with all that is below it, as a gzipped tar. Links and special files are left out, and
-/// so is what cannot be read. Blocking; memory does not grow with the folder.
+/// Writes the folder at `path` recursively as a gzipped tar. Skips symlinks, special files and unreadable
+/// entries. Blocking; memory use does not depend on the folder's size.
 ///
 /// # Errors
-/// When there is no such folder, or `out` takes no more.
+/// The folder does not exist, or `out` returns an error.
 pub fn archive(folder: &Folder, path: &str, out: impl Write) -> Result<(), BrowseError> {
     let path = clean(path)?;
     let root = folder.sub(&path)?;
@@ -25,7 +25,7 @@ pub fn archive(folder: &Folder, path: &str, out: impl Write) -> Result<(), Brows
     while let Some(place) = open.pop() {
         let mut after = None;
         loop {
-            // A folder that was removed meanwhile holds nothing.
+            // A folder that was removed meanwhile counts as empty.
             let page = root.list(&place, Order::default(), after.as_ref(), PAGE).unwrap_or_default();
             for entry in page.iter().filter(|entry| !entry.link) {
                 let inside =
@@ -62,7 +62,7 @@ fn add_file(builder: &mut Builder<impl Write>, root: &Folder, path: &str) -> io:
     header.set_mode(0o644);
     header.set_mtime(u64::try_from(opened.modified_us / 1_000_000).unwrap_or(0));
     header.set_size(opened.size);
-    // The header has promised this length: a file that grows is cut, one that shrinks is filled up.
+    // The header has fixed this length: truncate a file that grew, and pad one that shrank.
     let content = opened.file.chain(io::repeat(0)).take(opened.size);
     builder.append_data(&mut header, path, content)
 }

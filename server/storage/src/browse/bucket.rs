@@ -1,4 +1,4 @@
-//! A bucket of an object store, looked into as if it held folders.
+//! A bucket of an object store, presented as folders.
 
 use bytes::Bytes;
 use cubeloom_domain::belongings::VolumePlace;
@@ -9,37 +9,36 @@ use std::collections::BTreeMap;
 use super::{BrowseError, Entry, Kind, clean};
 use crate::transfer::{StoreKind, StorePath, Stores, TransferError};
 
-/// How often a call is tried while something is written.
+/// Maximum attempts per call during a write.
 const ATTEMPTS: u32 = 3;
-/// The parts in which an object is sent, in bytes: the smallest that every store takes.
+/// Part size of an upload, in bytes: the minimum that every store accepts.
 const PART: usize = 8 << 20;
 
-/// A bucket, or what lies below a prefix in it.
+/// A bucket, or everything below a prefix in it.
 #[derive(Debug)]
 pub struct Bucket {
     reading: Operator,
     writing: Operator,
-    /// Empty, or with a slash at the end.
+    /// Empty, or ends with a slash.
     prefix: String,
     url: String,
     names: &'static str,
 }
 
-/// An object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Size, in bytes.
     pub size: u64,
-    /// When it was last written, in microseconds since the epoch.
+    /// Time of the last write, in microseconds since the epoch.
     pub modified_us: i64,
 }
 
 impl Bucket {
-    /// Opens the bucket of a volume; `keys` are the access key's id and its secret, `inner` says whether the store may
-    /// be on this machine. Nothing is asked of the store yet.
+    /// Opens the bucket of a volume. `keys` are the access key id and its secret; `inner` permits a store on
+    /// this machine. Sends no request yet.
     ///
     /// # Errors
-    /// When the volume is not in an object store that is spoken to here.
+    /// The volume is not in a supported object store.
     pub async fn open(
         place: &VolumePlace,
         keys: Option<(String, String)>,
@@ -68,10 +67,10 @@ impl Bucket {
         Ok(Self { reading, writing, prefix, url, names })
     }
 
-    /// At most `limit` entries of a folder, in the store's order, that come after the one of this name.
+    /// At most `limit` entries of a folder after this name, in the store's order.
     ///
     /// # Errors
-    /// When the store refuses or does not answer.
+    /// The store refuses or is unreachable.
     pub async fn list(
         &self,
         path: &str,
@@ -82,7 +81,7 @@ impl Bucket {
         let mut lister = self.reading.lister_with(&folder).limit(limit + 1);
         let start;
         if let Some(after) = after {
-            // A folder's own objects come right after its name.
+            // A folder's own objects follow directly after its name.
             start = format!("{folder}{after}{}", if after.ends_with('/') { "\u{10FFFF}" } else { "" });
             lister = lister.start_after(&start);
         }
@@ -92,12 +91,12 @@ impl Bucket {
             let Some(name) = entry.path().strip_prefix(&folder).filter(|name| !name.is_empty()) else {
                 continue;
             };
-            // Stores need not keep to where a list is to begin.
+            // Stores may ignore the start of a listing.
             if after.is_some_and(|after| name <= after) {
                 continue;
             }
             found.push((name.to_owned(), described(name, entry.metadata())));
-            // The whole of one answer of the store: in it, folders come before all files.
+            // Finish the store's current page: in it, folders come before all files.
             if found.len() > limit {
                 break;
             }
@@ -107,10 +106,10 @@ impl Bucket {
         Ok(found.into_iter().map(|(_, entry)| entry).collect())
     }
 
-    /// What is known of an object.
+    /// The metadata of an object.
     ///
     /// # Errors
-    /// When there is none, or the store refuses.
+    /// The object does not exist, or the store refuses.
     pub async fn object(&self, path: &str) -> Result<Object, BrowseError> {
         let found = self.reading.stat(&self.key(path)?).await.map_err(|error| self.fault(path, &error))?;
         if found.mode() == EntryMode::DIR {
@@ -122,7 +121,7 @@ impl Bucket {
     /// The bytes `from..to` of an object.
     ///
     /// # Errors
-    /// When there is none, or the store refuses.
+    /// The object does not exist, or the store refuses.
     pub async fn read(
         &self,
         path: &str,
@@ -134,29 +133,23 @@ impl Bucket {
         Ok(stream.boxed())
     }
 
-    /// Begins to write an object; it appears when it is closed.
-    ///
-    /// # Errors
-    /// When the store refuses.
+    /// Starts writing an object, which becomes visible on close.
     pub async fn write(&self, path: &str) -> Result<opendal::Writer, BrowseError> {
         let key = self.key(path)?;
         let writer = self.writing.writer_with(&key).chunk(PART).await;
         writer.map_err(|error| self.fault(path, &error))
     }
 
-    /// Makes an empty object that stands for a folder.
-    ///
-    /// # Errors
-    /// When the store refuses.
+    /// Creates an empty object as a folder marker.
     pub async fn make_folder(&self, path: &str) -> Result<(), BrowseError> {
         let key = format!("{}/", self.key(path)?);
         self.writing.create_dir(&key).await.map_err(|error| self.fault(path, &error))
     }
 
-    /// Removes an object, or all that lies below a folder.
+    /// Removes an object, or everything below a folder.
     ///
     /// # Errors
-    /// When there is no such thing, or the store refuses.
+    /// It does not exist, or the store refuses.
     pub async fn remove(&self, path: &str) -> Result<(), BrowseError> {
         let key = self.key(path)?;
         match self.object(path).await {
@@ -172,7 +165,7 @@ impl Bucket {
         }
     }
 
-    /// An error of the store's, in words.
+    /// Converts an error of the store.
     pub fn fault(&self, path: &str, error: &opendal::Error) -> BrowseError {
         match TransferError::store(&self.url, self.names, error) {
             TransferError::Missing { .. } => BrowseError::NotFound(path.into()),
@@ -196,7 +189,7 @@ impl Bucket {
     }
 }
 
-/// What the vendors' own tools would be told in variables.
+/// The environment variables that the vendor's own tools use.
 fn environment(
     kind: StoreKind,
     endpoint: Option<&String>,

@@ -1,4 +1,4 @@
-//! Copying a folder: whole or not at all, never through a link, and with the owners that its files have.
+//! Copies a folder atomically, without following symlinks, and preserves the files' owners.
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -19,28 +19,28 @@ use super::path::{clean, split};
 use super::upload::PART;
 use super::{BrowseError, Folder};
 
-/// How deep folders may lie in each other.
+/// Maximum nesting depth of folders.
 const MAX_DEPTH: usize = 128;
-/// The bits of a mode that a copy gets: neither setuid nor setgid.
+/// Mode bits to copy: neither setuid nor setgid.
 const MODE: u32 = 0o777;
 
-/// Copies that this process has begun: each gets a name of its own.
+/// Counter for unique names of this process's copies.
 static COPIES: AtomicU64 = AtomicU64::new(0);
 
-/// What links to absolute paths are changed by: into the old folder, as it is called from outside, and into the new.
+/// Rewrites absolute symlinks: the old folder's outside path, and the new one's.
 struct Names {
     old: String,
     new: String,
 }
 
 impl Folder {
-    /// Copies the folder `from`, with all that is below it, to `to`, which appears when it is whole; nothing is done
-    /// when it is there already. What is neither file, folder nor link is left out. Links stay links; those that lead
-    /// into the old folder by its whole path lead into the new one, where `outside` is the path of this folder.
-    /// Blocking. What a process that died has left of an earlier try is removed.
+    /// Copies the folder `from` recursively to `to`, which appears only once complete; does nothing if `to`
+    /// exists. Skips special files. Symlinks stay symlinks. Absolute ones into the old folder are rewritten
+    /// to the new one, where `outside` is this folder's path. Blocking. Removes the remains of an earlier
+    /// attempt by a process that died.
     ///
     /// # Errors
-    /// When `from` is not there, or the disk is full or fails.
+    /// `from` does not exist, or the disk is full or fails.
     pub fn copy_folder(&self, from: &str, to: &str, outside: &Path) -> Result<(), BrowseError> {
         let (from, to) = (clean(from)?, clean(to)?);
         let names = Names {
@@ -56,7 +56,7 @@ impl Folder {
         let parent = self.beneath(above, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let begun = format!("{PART}{name}-");
         self.forget_tries(above, &parent, &begun);
-        // Another server may begin the same copy when this one has lost its lease: each has a name of its own.
+        // Another server may start the same copy if this one has lost its lease: each needs a unique name.
         let part = format!("{begun}{}-{}", std::process::id(), COPIES.fetch_add(1, Ordering::Relaxed));
         let placed = copy_aside(&source, &parent, &part, &names).and_then(|()| {
             match rustix::fs::renameat_with(&parent, part.as_str(), &parent, name, RenameFlags::NOREPLACE) {
@@ -71,7 +71,8 @@ impl Folder {
         placed.map(|_| ()).map_err(BrowseError::of_io(&from))
     }
 
-    /// Removes what tries with this beginning of a name have left. What cannot be removed now is removed with the next.
+    /// Removes remains of earlier attempts with this name prefix. What cannot be removed now is left for the
+    /// next attempt.
     fn forget_tries(&self, above: &str, parent: &OwnedFd, begun: &str) {
         let Ok(entries) = Dir::read_from(parent) else { return };
         for entry in entries.flatten() {
@@ -86,8 +87,8 @@ impl Folder {
     }
 }
 
-/// The right to fill a folder. An engine that is started again in the same process, as an embedding program may do,
-/// waits here for what its predecessor began, and finds it done.
+/// An exclusive lock on filling a folder. An engine that restarts in the same process, as in an embedding
+/// program, waits here for its predecessor's copy, and finds it complete.
 struct Turn<'a>(&'a str);
 
 static TAKEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -112,11 +113,11 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Copies a folder to a name that nobody looks for.
+/// Copies a folder to a hidden temporary name.
 fn copy_aside(source: &OwnedFd, parent: &OwnedFd, part: &str, names: &Names) -> io::Result<()> {
     let target = make_like(source, parent, part)?;
     copy_into(source, &target, names, 0)?;
-    // The name must not be on the disk before what it stands for.
+    // The data must be on disk before the final name.
     rustix::fs::syncfs(&target)?;
     failpoint::hit("engine.prepare.copied");
     Ok(())
@@ -126,7 +127,7 @@ fn is_folder(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode) == FileType::Directory
 }
 
-/// Copies what is in a folder into another.
+/// Copies the entries of a folder into another.
 fn copy_into(source: &OwnedFd, target: &OwnedFd, names: &Names, depth: usize) -> io::Result<()> {
     if depth > MAX_DEPTH {
         return Err(io::Error::other(format!("folders lie more than {MAX_DEPTH} deep in each other")));
@@ -137,7 +138,7 @@ fn copy_into(source: &OwnedFd, target: &OwnedFd, names: &Names, depth: usize) ->
         if matches!(name.to_bytes(), b"." | b"..") {
             continue;
         }
-        // What a task left running removes meanwhile is not there.
+        // A process that a task left running may have removed it meanwhile.
         let Some(found) = there(rustix::fs::statat(source, name, AtFlags::SYMLINK_NOFOLLOW))? else {
             continue;
         };
@@ -166,7 +167,7 @@ fn open_folder(parent: &OwnedFd, name: impl rustix::path::Arg) -> Result<OwnedFd
     openat(parent, name, flags, Mode::empty())
 }
 
-/// Makes a folder that belongs to whom the other one belongs to.
+/// Creates a folder with the owner of another one.
 fn make_like(
     like: &OwnedFd,
     parent: &OwnedFd,
@@ -178,7 +179,7 @@ fn make_like(
     Ok(made)
 }
 
-/// Owner, group and mode of another file, as far as this process may give them.
+/// Applies another file's owner, group and mode, as far as this process may.
 fn give(file: &OwnedFd, like: &Stat) -> Result<(), Errno> {
     let own = rustix::fs::fstat(file)?;
     if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid) {
@@ -191,13 +192,13 @@ fn copy_file(source: &OwnedFd, target: &OwnedFd, name: &CStr) -> io::Result<()> 
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let Some(old) = there(openat(source, name, flags, Mode::empty()))? else { return Ok(()) };
     let found = rustix::fs::fstat(&old)?;
-    // Exchanged for something else since it was looked at.
+    // Replaced by something else since the stat.
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Ok(());
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let new = openat(target, name, flags, Mode::from_raw_mode(0o600))?;
-    // The kernel copies, and shares blocks where the file system can.
+    // The kernel copies, and shares blocks if the file system supports it.
     let (mut reader, mut writer) = (File::from(old), File::from(new));
     io::copy(&mut reader, &mut writer)?;
     let new = OwnedFd::from(writer);
@@ -205,7 +206,7 @@ fn copy_file(source: &OwnedFd, target: &OwnedFd, name: &CStr) -> io::Result<()> 
     Ok(rustix::fs::futimens(&new, &times(&found))?)
 }
 
-/// Build tools and caches go by them.
+/// Build tools and caches rely on them.
 fn times(found: &Stat) -> Timestamps {
     let moment = |seconds, nanoseconds: u64| Timespec {
         tv_sec: seconds,

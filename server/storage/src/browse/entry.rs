@@ -1,30 +1,31 @@
-//! What a folder holds.
+//! Entries of a folder.
 
 use rustix::fs::{FileType, Stat};
 
-/// One thing in a folder.
+/// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its name, without a slash.
     pub name: String,
-    /// What it is; of a link, what it leads to.
+    /// Its kind; for a symlink, the target's.
     pub kind: Kind,
     /// Whether it is a symbolic link.
     pub link: bool,
     /// Size, in bytes; 0 for a folder.
     pub size: u64,
-    /// When it was last changed, in microseconds since the epoch, where that is known.
+    /// Time of the last change, in microseconds since the epoch, if known.
     pub modified_us: Option<i64>,
 }
 
-/// What something is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A folder.
     Folder,
-    /// A plain file.
+    /// A regular file.
     File,
-    /// A device, a pipe, a socket, or a link that leads nowhere or out of what may be seen. It is not opened.
+    /// A device, a pipe, a socket, or a symlink that is broken or leads out of the accessible area. It is not
+    /// opened.
     Other,
 }
 

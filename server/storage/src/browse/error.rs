@@ -1,68 +1,64 @@
-//! Why something cannot be looked at or written.
+//! Errors of reading and writing.
 
 use std::io;
 
 use rustix::io::Errno;
 use thiserror::Error;
 
-/// Why not. Each names the path as the person wrote it.
+/// Each error contains the path as the user wrote it.
 #[derive(Debug, Error)]
 pub enum BrowseError {
-    /// The path is not one that is read here.
+    /// The path is invalid.
     #[error("the path `{path}` {why}")]
     BadPath {
-        /// The path.
         path: String,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// There is no such thing.
+    /// It does not exist.
     #[error("there is no `{0}` here")]
     NotFound(String),
-    /// A file was wanted.
+    /// A file was expected.
     #[error("`{0}` is a folder, not a file")]
     NotAFile(String),
-    /// A folder was wanted.
+    /// A folder was expected.
     #[error("`{0}` is a file, not a folder")]
     NotAFolder(String),
     /// A device, pipe or socket.
     #[error("`{0}` is neither a file nor a folder: it is not opened")]
     Special(String),
-    /// A link leads out.
+    /// A symlink leads out of the accessible area.
     #[error("`{0}` is, or lies behind, a link that leads out of this folder: it is not followed")]
     Leaves(String),
     /// It already exists.
     #[error("`{0}` is there already")]
     Exists(String),
-    /// A folder that is too large to be listed.
+    /// The folder has too many entries to list.
     #[error(
         "the folder `{path}` holds more than {most} entries: name a file or a folder in it, or spread them over folders"
     )]
     TooMany {
-        /// The path.
         path: String,
-        /// How many it may hold.
+        /// The maximum number of entries.
         most: usize,
     },
     /// The disk is full.
     #[error("the disk that holds `{0}` is full")]
     NoRoom(String),
-    /// The server itself may not.
+    /// The server itself has no permission.
     #[error("the server may not read or change `{0}`")]
     Denied(String),
-    /// Anything else of the system's.
+    /// Any other system error.
     #[error("`{path}` cannot be used")]
     Io {
-        /// The path.
         path: String,
-        /// Reason.
         #[source]
         source: io::Error,
     },
-    /// The object store refuses or does not answer.
+    /// The object store refuses or is unreachable.
     #[error("the object store: {message}")]
     Store {
-        /// What it says, with what to check.
+        /// Its message, with a hint what to check.
         message: String,
     },
 }
@@ -86,7 +82,7 @@ impl BrowseError {
         }
     }
 
-    /// The same on errors of the standard library.
+    /// The same for errors of the standard library.
     pub(super) fn of_io(path: &str) -> impl Fn(io::Error) -> Self + '_ {
         move |error| match error.raw_os_error() {
             Some(code) => Self::of(path)(Errno::from_raw_os_error(code)),

@@ -1,5 +1,5 @@
-//! A folder of this machine. Everything is reached from it by `cubeloom_files`, so that neither a path nor a link that a task
-//! left behind leads out of it, also when it is exchanged at the worst moment.
+//! A folder of this machine. All access goes through `cubeloom_files`. So no path leads out of it, nor does a
+//! symlink of a task, even if it is swapped at the worst moment.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,34 +14,33 @@ use super::entry::{Entry, Kind, modified_us};
 use super::path::{clean, split};
 use super::{BrowseError, Order, Upload};
 
-/// Folders that are made here: the owner's alone, as those that tasks are given.
+/// Mode of new folders: for the owner only, like those that tasks get.
 const FOLDER: u32 = 0o750;
 
-/// A folder that people look into.
+/// A folder that users browse.
 #[derive(Debug)]
 pub struct Folder {
     dir: Dir,
-    /// The uid and gid that new files get, where the server may choose it.
+    /// Uid and gid of new files, if the server can change owners.
     owner: Option<u32>,
 }
 
-/// A file that was opened for reading.
+/// A file opened for reading.
 #[derive(Debug)]
 pub struct OpenFile {
-    /// The file.
     pub file: File,
     /// Its length in bytes when it was opened.
     pub size: u64,
-    /// When it was last changed, in microseconds since the epoch.
+    /// Time of the last change, in microseconds since the epoch.
     pub modified_us: i64,
 }
 
 impl Folder {
-    /// Opens a folder of the server's own choosing; `owner` is the uid and gid that new files in it get. `None` when
-    /// there is no such folder yet.
+    /// Opens a folder that the server chose; `owner` is the uid and gid of new files in it. Returns `None` if
+    /// it does not exist yet.
     ///
     /// # Errors
-    /// When it is no folder, or may not be entered.
+    /// It is not a folder, or cannot be entered.
     pub fn open(path: &Path, owner: Option<u32>) -> Result<Option<Self>, BrowseError> {
         match Dir::open(path) {
             Ok(dir) => Ok(Some(Self { dir, owner })),
@@ -50,11 +49,8 @@ impl Folder {
         }
     }
 
-    /// Opens a folder of the server's own choosing, and makes it first where it is missing. What lies above it must be
-    /// there, and the server's alone.
-    ///
-    /// # Errors
-    /// When it cannot be made or entered.
+    /// Opens a folder that the server chose, and creates it if missing. Its parent must exist, and be
+    /// writable by the server only.
     pub fn make(path: &Path, owner: Option<u32>) -> Result<Self, BrowseError> {
         let shown = path.to_string_lossy();
         if let Some(there) = Self::open(path, owner)? {
@@ -68,28 +64,28 @@ impl Folder {
         Ok(Self { dir: dir.map_err(BrowseError::of_io(&shown))?, owner })
     }
 
-    /// A folder below it, as a folder of its own: nothing leads out of that either.
+    /// A subfolder as a separate root: no path leads out of it either.
     ///
     /// # Errors
-    /// When there is no such folder.
+    /// The folder does not exist.
     pub fn sub(&self, path: &str) -> Result<Self, BrowseError> {
         Ok(Self { dir: self.folder(&clean(path)?)?, owner: self.owner })
     }
 
-    /// What lies at a path; the folder itself at the empty one.
+    /// The entry at a path; the empty path is the folder itself.
     ///
     /// # Errors
-    /// When nothing does, or it lies outside.
+    /// It does not exist, or is outside.
     pub fn entry(&self, path: &str) -> Result<Entry, BrowseError> {
         let path = clean(path)?;
         let found = self.stat(&path)?;
         Ok(Entry::new(path.rsplit('/').next().unwrap_or_default(), &found, false))
     }
 
-    /// Whether there is a file at a path; where it ends with a slash, whether there is a folder that holds something.
+    /// Whether a file exists at a path; if the path ends with a slash, whether a non-empty folder does.
     ///
     /// # Errors
-    /// When that cannot be seen, or lies outside.
+    /// This cannot be determined, or the path leads outside.
     pub fn holds(&self, path: &str) -> Result<bool, BrowseError> {
         let found = match path.strip_suffix('/') {
             Some(folder) => self.list(folder, Order::default(), None, 1).map(|found| !found.is_empty()),
@@ -106,10 +102,10 @@ impl Folder {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// When there is none, or it is no plain file.
+    /// It does not exist, or is not a regular file.
     pub fn file(&self, path: &str) -> Result<OpenFile, BrowseError> {
         let path = clean(path)?;
-        // Without NONBLOCK, opening a pipe would wait for somebody who writes to it.
+        // Without NONBLOCK, opening a pipe would wait for a writer.
         let fd = self.beneath(&path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
         let found = rustix::fs::fstat(&fd).map_err(BrowseError::of(&path))?;
         match FileType::from_raw_mode(found.st_mode) {
@@ -123,10 +119,10 @@ impl Folder {
         }
     }
 
-    /// Makes a folder, with those that are missing above it.
+    /// Creates a folder with its missing parents.
     ///
     /// # Errors
-    /// When there is something of this name already.
+    /// An entry of this name exists.
     pub fn make_folder(&self, path: &str) -> Result<(), BrowseError> {
         let path = clean(path)?;
         let (above, name) = split(&path)?;
@@ -135,10 +131,10 @@ impl Folder {
         made.map(|_| ()).map_err(BrowseError::of_io(&path))
     }
 
-    /// Begins to write a file; it appears when it is whole. `token` must be unique.
+    /// Starts writing a file, which appears once complete. `token` must be unique.
     ///
     /// # Errors
-    /// When a folder is in its place, or it cannot be written.
+    /// A folder has this name, or the file cannot be written.
     pub fn upload(&self, path: &str, token: &str) -> Result<Upload, BrowseError> {
         let path = clean(path)?;
         let (above, name) = split(&path)?;
@@ -152,17 +148,17 @@ impl Folder {
         Upload::begin(folder, name, token, self.owner).map_err(BrowseError::of_io(&path))
     }
 
-    /// Removes a file, or a folder with all that is in it. Of a link, only the link.
+    /// Removes a file, or a folder recursively. For a symlink, removes only the link.
     ///
     /// # Errors
-    /// When there is no such thing.
+    /// It does not exist.
     pub fn remove(&self, path: &str) -> Result<(), BrowseError> {
         let path = clean(path)?;
         let (above, name) = split(&path)?;
         self.folder(above)?.remove(OsStr::new(name)).map_err(BrowseError::of_io(&path))
     }
 
-    /// Opens something below; links are followed as long as they stay inside.
+    /// Opens something below; follows symlinks that stay inside.
     pub(super) fn beneath(&self, path: &str, flags: OFlags) -> Result<OwnedFd, BrowseError> {
         self.dir.at(Path::new(path), flags, Links::Inside).map_err(BrowseError::of(path))
     }
@@ -176,7 +172,7 @@ impl Folder {
         rustix::fs::fstat(&fd).map_err(BrowseError::of(path))
     }
 
-    /// The folder that something new goes into; made where it is missing.
+    /// The parent folder of something new, created if missing.
     fn parent(&self, path: &str) -> Result<Dir, BrowseError> {
         match self.folder(path) {
             Err(BrowseError::NotFound(_)) => {

@@ -1,4 +1,4 @@
-//! Listing a folder, a page at a time.
+//! Lists a folder, page by page.
 
 use std::collections::BinaryHeap;
 use std::os::fd::OwnedFd;
@@ -10,28 +10,28 @@ use super::order::Rank;
 use super::upload::PART;
 use super::{BrowseError, By, Folder, Order, Place, clean};
 
-/// A folder with more entries than this is not put in order: that would take seconds for each of its pages.
+/// Maximum number of entries to sort: more would take seconds per page.
 const MOST: usize = 1_000_000;
 
-/// The same where each entry has to be looked at for it.
+/// The same if every entry needs a stat.
 const MOST_LOOKED_AT: usize = 100_000;
 
 #[cfg(test)]
 thread_local! {
-    /// How many entries this thread has looked at.
+    /// Number of entries that this thread has run stat on.
     static LOOKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// An entry that is not described yet: whether it is no folder, its name, and whether it is a link.
+/// An entry without details: whether it is not a folder, its name, and whether it is a symlink.
 type Found = (bool, String, bool);
 
 impl Folder {
-    /// At most `limit` entries of a folder, folders first, that come after the place `after` in this order. Only these are
-    /// kept in memory, however many there are, and by name only these are looked at.
+    /// At most `limit` entries of a folder after the position `after` in this order, folders first. Only
+    /// these are kept in memory, however many there are; sorted by name, only these need a stat.
     ///
     /// # Errors
-    /// When there is no such folder, or it holds more than a million entries, or a hundred thousand in an order for which
-    /// each has to be looked at.
+    /// The folder does not exist, or has more than a million entries. In an order that needs a stat per
+    /// entry, the limit is a hundred thousand.
     pub fn list(
         &self,
         path: &str,
@@ -43,7 +43,7 @@ impl Folder {
         let fd = self.beneath(&path, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let after = after.map(|after| order.rank(after.clone()));
         let most = if order.by == By::Name { MOST } else { MOST_LOOKED_AT };
-        // The largest on top: it goes when a smaller one comes.
+        // The largest on top: it is dropped when a smaller one arrives.
         let mut page: BinaryHeap<(Rank, bool)> = BinaryHeap::new();
         for (at, entry) in Dir::read_from(&fd).map_err(BrowseError::of(&path))?.enumerate() {
             let entry = entry.map_err(BrowseError::of(&path))?;
@@ -69,7 +69,8 @@ impl Folder {
         Ok(page.map(|(rank, link)| self.described(&path, rank.into_name(), link)).collect())
     }
 
-    /// What is told of one entry. It may have gone meanwhile, or be one that is not opened; then only its name is.
+    /// Details of an entry. It may have vanished, or be of a kind that is not opened; then it has only a
+    /// name.
     fn described(&self, folder: &str, name: String, link: bool) -> Entry {
         #[cfg(test)]
         LOOKED.set(LOOKED.get() + 1);
@@ -81,7 +82,7 @@ impl Folder {
     }
 }
 
-/// An entry, if it is listed: a file that is only being written is not.
+/// An entry, if it is listed: unfinished uploads are not.
 fn found(folder: &OwnedFd, entry: &DirEntry) -> Option<Found> {
     let name = entry.file_name().to_string_lossy().into_owned();
     if matches!(&*name, "." | "..") || name.starts_with(PART) {
@@ -106,7 +107,7 @@ mod tests {
 
     fn folder(place: &Path) -> Folder {
         for at in 0..FILES {
-            // In another order than that of their names.
+            // In another order than by name.
             File::create(place.join(format!("f{:05}", at * 7919 % FILES))).unwrap();
         }
         fs::create_dir(place.join("zz")).unwrap();
@@ -138,7 +139,7 @@ mod tests {
             let Some(last) = page.last() else { break };
             after = Some(last.place(By::Name));
             told.extend(page.into_iter().map(|entry| entry.name));
-            // One that was told goes, one that was not yet told goes, one comes before and one after.
+            // Remove one entry that was listed and one that was not, and add one before and one after.
             let at = told.len() - 1;
             if at + 1000 > FILES {
                 continue;
@@ -164,7 +165,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         for at in 0..60_u64 {
             let file = File::create(place.path().join(format!("f{}", at * 37 % 60))).unwrap();
-            // Many are as long, or as old, as others.
+            // Many have equal sizes or times.
             file.set_len(at % 7).unwrap();
             let modified = std::time::UNIX_EPOCH + std::time::Duration::from_secs(at % 5);
             file.set_modified(modified).unwrap();

@@ -1,4 +1,4 @@
-//! Looking into folders and buckets for people: list, read, write, never outside of what they were shown.
+//! Browses folders and buckets for users: list, read, write, never outside of what they may access.
 
 mod archive;
 mod bucket;

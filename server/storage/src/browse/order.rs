@@ -1,16 +1,15 @@
-//! By what the list of a folder is sorted. Folders come before everything else in each order.
+//! Sort orders of a folder's list. Folders come first in each order.
 
 use std::cmp::Reverse;
 
 use super::entry::{Entry, Kind};
 
-/// What counts.
+/// The sort key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
-    /// Name.
     #[default]
     Name,
-    /// How long a file is.
+    /// File size.
     Size,
     /// Time of the last change.
     Modified,
@@ -19,24 +18,23 @@ pub enum By {
 /// An order of a folder's list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Order {
-    /// What counts; of what is the same in it, the name.
+    /// The sort key; ties are sorted by name.
     pub by: By,
-    /// The last one first.
+    /// Whether the order is reversed.
     pub descending: bool,
 }
 
-/// Where something stands in a list: from here on the next page goes on, also when it is gone.
+/// A position in a list: the next page continues after it, even if the entry is gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Whether it is no folder. A link to a folder is none.
+    /// Whether it is not a folder. A symlink to a folder counts as a folder.
     pub file: bool,
-    /// What counts of it: bytes, microseconds since the epoch, 0 by name.
+    /// The value of the sort key: bytes, microseconds since the epoch, 0 by name.
     pub value: i64,
-    /// Name.
     pub name: String,
 }
 
-/// A place as it is compared.
+/// A comparable position.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     file: bool,
@@ -65,7 +63,7 @@ impl Rank {
 }
 
 impl By {
-    /// What counts of an entry.
+    /// The sort value of an entry.
     pub(super) fn value(self, entry: &Entry) -> i64 {
         match self {
             Self::Name => 0,
@@ -76,7 +74,7 @@ impl By {
 }
 
 impl Entry {
-    /// Its place in a list that is sorted by this.
+    /// The entry's position in a list sorted by this key.
     #[must_use]
     pub fn place(&self, by: By) -> Place {
         let file = self.kind != Kind::Folder || self.link;

@@ -1,16 +1,16 @@
-//! Paths as people write them.
+//! Paths in user input.
 
 use super::BrowseError;
 
-/// The longest path and name that Linux takes, in bytes.
+/// Linux's maximum length of a path, in bytes.
 const LONGEST: usize = 4095;
 const LONGEST_NAME: usize = 255;
 
-/// A path below a folder, its parts joined by single slashes; empty for the folder itself. Whatever could lead
-/// elsewhere is refused here already, although [`super::Folder`] would not follow it.
+/// Normalizes a path below a folder: its components joined by single slashes; empty for the folder itself. It
+/// refuses whatever could lead elsewhere, although [`super::Folder`] would not follow it.
 ///
 /// # Errors
-/// When it is absolute, holds `.`, `..` or a zero byte, or is too long.
+/// It is absolute, contains `.`, `..` or a NUL byte, or is too long.
 pub fn clean(path: &str) -> Result<String, BrowseError> {
     let bad = |why| BrowseError::BadPath { path: path.replace('\0', "\\0"), why };
     if path.starts_with('/') {
@@ -33,10 +33,10 @@ pub fn clean(path: &str) -> Result<String, BrowseError> {
     Ok(parts.join("/"))
 }
 
-/// The folder that something lies in, and its name there.
+/// The parent folder of a path, and its name there.
 ///
 /// # Errors
-/// When it is the folder itself, which has no name here.
+/// It is the folder itself, which has no name here.
 pub(super) fn split(path: &str) -> Result<(&str, &str), BrowseError> {
     if path.is_empty() {
         let why = "is empty: name a file or a folder";

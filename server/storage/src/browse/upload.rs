@@ -1,4 +1,4 @@
-//! Writing a file that appears whole or not at all.
+//! Atomic file writes.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,19 +10,20 @@ use rustix::io::Errno;
 
 use super::BrowseError;
 
-/// How the names of files that are being written begin. They are not listed.
+/// Name prefix of unfinished files, which are not listed.
 pub(super) const PART: &str = ".cubeloom-part-";
-/// What is left of an upload that nobody has added to for this long, in seconds: its server was killed.
+/// Age at which the remains of an upload are abandoned, in seconds since the last write: its server was
+/// killed.
 const ABANDONED: i64 = 24 * 60 * 60;
 const MODE: Mode = Mode::from_raw_mode(0o640);
 
-/// A file that is being written. It has no name until it is whole, so that nothing is left of it when this is dropped
-/// before, or the server is killed. Where the file system cannot do that, it has one that is not listed.
+/// An unfinished file. It has no name until it is complete, so nothing remains if it is dropped or the server
+/// is killed. If the file system does not support that, it has a name that is not listed.
 #[derive(Debug)]
 pub struct Upload {
     folder: OwnedFd,
     part: String,
-    /// Whether `part` is there.
+    /// Whether `part` exists.
     named: bool,
     name: String,
     file: File,
@@ -40,18 +41,18 @@ impl Upload {
         Ok(upload)
     }
 
-    /// Adds to it. Blocking.
+    /// Appends to it. Blocking.
     ///
     /// # Errors
-    /// When the disk is full, or fails.
+    /// The disk is full, or fails.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), BrowseError> {
         self.file.write_all(bytes).map_err(BrowseError::of_io(&self.name))
     }
 
-    /// Puts it in its place. Blocking.
+    /// Moves it into place. Blocking.
     ///
     /// # Errors
-    /// When the disk fails, or a folder has been put in its place.
+    /// The disk fails, or a folder has taken its place.
     pub fn finish(mut self) -> Result<(), BrowseError> {
         let done = self.place();
         done.map_err(BrowseError::of_io(&self.name))
@@ -60,7 +61,7 @@ impl Upload {
     fn place(&mut self) -> io::Result<()> {
         self.file.sync_all()?;
         if !self.named {
-            // A link replaces nothing, but a file with a name can be moved over another.
+            // Hard links cannot replace a file, but a named file can be renamed over another.
             let own = format!("/proc/self/fd/{}", self.file.as_raw_fd());
             rustix::fs::linkat(CWD, own, &self.folder, self.part.as_str(), AtFlags::SYMLINK_FOLLOW)?;
             self.named = true;
@@ -79,7 +80,7 @@ impl Drop for Upload {
     }
 }
 
-/// A file without a name; `None` where the file system has none.
+/// An unnamed file; `None` if the file system does not support it.
 fn unnamed(folder: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
     match rustix::fs::openat(folder, ".", flags, MODE) {
@@ -89,17 +90,17 @@ fn unnamed(folder: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     }
 }
 
-/// A file with this name. What killed servers have left beside it goes.
+/// A file with this name. Also removes the remains of killed servers next to it.
 fn make(folder: &OwnedFd, part: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(folder, part, flags, MODE)?;
-    // The file system's own clock, which is that of the others' times.
+    // The file system's own clock, as for the other files' times.
     let now = rustix::fs::fstat(&fd)?.st_mtime;
     remove_older(folder, now.saturating_sub(ABANDONED));
     Ok(fd)
 }
 
-/// Removes parts that were last written before a moment, in seconds. One that cannot be removed only takes room.
+/// Removes unfinished files last written before this time, in seconds. A failure only wastes space.
 fn remove_older(folder: &OwnedFd, than: i64) {
     let Ok(readable) =
         rustix::fs::openat(folder, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())

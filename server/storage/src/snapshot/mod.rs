@@ -1,7 +1,7 @@
-//! Copies of folders under the SHA-256 of their content: a pipeline's own folder, and the task templates.
+//! Copies of folders by the SHA-256 of their content: a pipeline's own folder, and the task templates.
 //!
-//! A run keeps the code that it was started with, and workers under other uids can read the copy. Copies are made
-//! aside and renamed, so that one that is there is whole.
+//! A run keeps the code that it was started with, and workers under other uids can read the copy. Copies are
+//! created under a temporary name and renamed, so an existing one is complete.
 
 mod error;
 mod walk;
@@ -20,10 +20,10 @@ pub use error::SnapshotError;
 use walk::walk;
 pub use walk::{File, Limits};
 
-/// Counts the copies that this process has made.
+/// Counts the copies of this process.
 static TURNS: AtomicU64 = AtomicU64::new(0);
 
-/// A folder's files, read and weighed but not yet copied.
+/// A folder's files, hashed but not yet copied.
 #[derive(Debug)]
 pub struct Snapshot {
     entries: Vec<File>,
@@ -32,17 +32,16 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads a folder. Left out are hidden files and what tools make (`target`, `node_modules`, `__pycache__`).
+    /// Reads a folder. Skips hidden files and generated folders (`target`, `node_modules`, `__pycache__`).
     ///
     /// # Errors
-    /// When it is too large, has a link that leaves it, or cannot be read.
+    /// It is too large, has a symlink that leaves it, or is unreadable.
     pub fn take(folder: &Path, limits: Limits) -> Result<Self, SnapshotError> {
         let entries = walk(folder, limits)?;
         let digest = digest(&entries)?;
         Ok(Self { entries, digest })
     }
 
-    /// How many files there are.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "nobody asks whether a folder is empty")]
     pub fn len(&self) -> usize {
@@ -55,16 +54,16 @@ impl Snapshot {
         self.entries.iter().map(|entry| entry.bytes).sum()
     }
 
-    /// Copies the files to `<parent>/<digest>`, unless they are there, and returns that folder.
+    /// Copies the files to `<parent>/<digest>`, unless that exists, and returns that folder.
     ///
     /// # Errors
-    /// When it cannot be written, or the folder has changed meanwhile.
+    /// It cannot be written, or the folder has changed meanwhile.
     pub fn keep(&self, parent: &Path) -> Result<PathBuf, SnapshotError> {
         let place = parent.join(&self.digest);
         if place.is_dir() {
             return Ok(place);
         }
-        // Of its own: two who send the same folder at once must not write into each other's copy.
+        // Unique: two concurrent uploads of the same folder must not write into each other's copy.
         let turn = TURNS.fetch_add(1, Ordering::Relaxed);
         let aside = parent.join(format!(".{}.{}.{turn}", self.digest, std::process::id()));
         let _ = own::remove_dir_all(&aside);
@@ -101,10 +100,7 @@ impl Snapshot {
     }
 }
 
-/// The files of a folder that was copied before, by name.
-///
-/// # Errors
-/// When it cannot be read.
+/// The files of a copied folder, by name.
 pub fn files(copy: &Path) -> Result<Vec<File>, SnapshotError> {
     walk(copy, Limits { bytes: u64::MAX, files: usize::MAX })
 }
@@ -143,10 +139,10 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The folder that a pipeline's file lies in.
+/// The parent folder of a pipeline's file.
 ///
 /// # Errors
-/// When the file has no folder.
+/// The file has no parent folder.
 pub fn folder_of(file: &Path) -> Result<PathBuf, SnapshotError> {
     let file = own::canonicalize(file).map_err(SnapshotError::unreadable(file))?;
     file.parent().map(Path::to_path_buf).ok_or(SnapshotError::NoFolder(file))

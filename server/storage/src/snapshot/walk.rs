@@ -1,4 +1,4 @@
-//! The files of a folder that count, in a stable order.
+//! The relevant files of a folder, in a stable order.
 
 use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
@@ -8,12 +8,12 @@ use cubeloom_files::own;
 
 use super::SnapshotError;
 
-/// How much a folder may hold.
+/// Size limits of a folder.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of all files.
+    /// Total bytes of all files.
     pub bytes: u64,
-    /// Files.
+    /// Number of files.
     pub files: usize,
 }
 
@@ -22,19 +22,17 @@ impl Limits {
     pub const CODE: Self = Self { bytes: 64 << 20, files: 10_000 };
 }
 
-/// Left out at every depth, besides everything hidden: what tools make of the rest.
+/// Skipped at every depth, besides hidden files: generated folders.
 const LEFT_OUT: [&str; 3] = ["target", "node_modules", "__pycache__"];
 
-/// A file.
 #[derive(Debug)]
 pub struct File {
     /// Its name below the folder.
     pub name: PathBuf,
-    /// Where its content is.
+    /// The path of its content.
     pub path: PathBuf,
     /// Size, in bytes.
     pub bytes: u64,
-    /// Whether it is executable.
     pub executable: bool,
 }
 
@@ -48,7 +46,7 @@ struct Walk<'a> {
 /// The files of a folder, by name.
 ///
 /// # Errors
-/// When there are too many, a link leaves the folder, or something cannot be read.
+/// There are too many, a symlink leaves the folder, or an entry is unreadable.
 pub fn walk(folder: &Path, limits: Limits) -> Result<Vec<File>, SnapshotError> {
     let root = own::canonicalize(folder).map_err(SnapshotError::unreadable(folder))?;
     let mut walk = Walk { root: &root, limits, bytes: 0, entries: Vec::new() };

@@ -1,4 +1,4 @@
-//! The program `cubeloom transfer`.
+//! The command `cubeloom transfer`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,11 +21,11 @@ use super::reporter::Reporter;
 use super::stores::{SILENCE, Stores};
 use super::{Missing, Source, Stop, TransferSpec, manifest, memory, transfer};
 
-/// Exit codes besides 0: the transfer failed, or was asked to end by a signal. 2 is a wrong call.
+/// Exit codes besides 0: the transfer failed, or a signal ended it. 2 is a usage error.
 const FAILED: u8 = 1;
 const STOPPED: u8 = 143;
 
-/// No list of files is longer; what is longer is not a list of files.
+/// Maximum size of a manifest; a larger file is not one.
 const LARGEST_MANIFEST: u64 = 256 << 20;
 
 /// Copy files between this machine, web servers, S3, COS, OSS and HDFS.
@@ -103,7 +103,7 @@ struct Call {
     args: Args,
 }
 
-/// The whole program: reads `args` (the first is the program's name), copies, reports.
+/// The whole command: parses `args` (the first is the program's name), copies, reports.
 pub fn main_from_args<I, T>(args: I, env: &BTreeMap<String, String>) -> ExitCode
 where
     I: IntoIterator<Item = T>,
@@ -118,7 +118,7 @@ where
     }
 }
 
-/// Copies what `args` say. `env` holds credentials, CUBELOOM_RUN_DIR and CUBELOOM_OUTPUTS.
+/// Runs the transfer in `args`. `env` has credentials, CUBELOOM_RUN_DIR and CUBELOOM_OUTPUTS.
 pub fn run(args: &Args, env: &BTreeMap<String, String>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let done = runtime
@@ -144,7 +144,7 @@ async fn copy(args: &Args, env: &BTreeMap<String, String>) -> Result<Report, Tra
     Ok(report)
 }
 
-/// TERM and INT end the transfer in good order: what was fetched is noted, unfinished uploads are taken back.
+/// TERM and INT end the transfer cleanly: fetched ranges are recorded, unfinished uploads are aborted.
 fn watch_signals(stop: &Stop) -> Result<(), TransferError> {
     for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
         let mut signals =
@@ -221,7 +221,7 @@ fn add_sums(spec: &mut TransferSpec, given: &[String]) -> Result<(), TransferErr
     Ok(())
 }
 
-/// Reads a manifest from wherever sources can lie.
+/// Reads a manifest from any supported source.
 async fn read_text(url: &str, base: &str, env: &BTreeMap<String, String>) -> Result<String, TransferError> {
     let location = Location::parse(url, base.as_ref())?;
     let stores = Stores::new(env.clone());

@@ -1,4 +1,4 @@
-//! To a file on this machine: ranges written where they belong, then one rename.
+//! Downloads to a file on this machine: writes ranges in place, then renames once.
 
 use std::fs::File;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use super::records::{Records, State};
 use super::retry::retry;
 use super::{Shared, blocking, sums};
 
-/// Small blocks are gathered to this size before they are written.
+/// Small blocks are buffered to this size before a write.
 const BLOCK: usize = 1 << 20;
 
 pub(crate) async fn download(
@@ -42,7 +42,7 @@ pub(crate) async fn download(
     fetch(shared, job, path, records, input).await
 }
 
-/// Whether the target has the content that was asked for already. Needs no look at the source.
+/// Whether the target already has the requested content. Needs no request to the source.
 async fn holds(job: &Job, path: &Path, records: &Records, sum: &str) -> Result<bool, TransferError> {
     let Some(now) = State::of_file(path) else { return Ok(false) };
     if let Some((known, _)) = records.find(&job.name, &now) {
@@ -111,7 +111,7 @@ async fn fetch(
     }
 }
 
-/// What is of use to the next try is noted, the rest removed. A full disk must not hide the first fault.
+/// Saves what the next attempt can use, and removes the rest. A full disk must not hide the first error.
 fn leave(part: &Part, error: &TransferError) -> Result<(), TransferError> {
     match error {
         TransferError::Checksum { .. } | TransferError::Changed { .. } | TransferError::Size { .. } => {
@@ -126,7 +126,7 @@ fn leave(part: &Part, error: &TransferError) -> Result<(), TransferError> {
     }
 }
 
-/// The sum of what came, if it is what should have come and the source is still the same.
+/// The checksum of the received content, if it is the expected one and the source is unchanged.
 async fn checked_sum(
     shared: &Shared<'_>,
     job: &Job,
@@ -142,7 +142,7 @@ async fn checked_sum(
     Ok(sum)
 }
 
-/// What the steps of filling one partial file share.
+/// State shared by the steps of filling one partial file.
 struct Filling<'a> {
     shared: &'a Shared<'a>,
     input: &'a Input,
@@ -162,7 +162,7 @@ async fn fill(filling: &Filling<'_>) -> Result<(), TransferError> {
     }
 }
 
-/// Fetches a range; after a passing fault it goes on where the connection broke.
+/// Fetches a range; after a transient error it continues where the connection broke.
 async fn fill_range(filling: &Filling<'_>, range: Range<u64>) -> Result<(), TransferError> {
     let at = std::sync::atomic::AtomicU64::new(range.start);
     retry(filling.shared.spec.attempts, || pump(filling, &at, Some(range.end))).await?;
@@ -170,7 +170,7 @@ async fn fill_range(filling: &Filling<'_>, range: Range<u64>) -> Result<(), Tran
     blocking(move || part.finish_range(range)).await
 }
 
-/// Fetches from a server that knows no ranges: each try begins at the beginning.
+/// Fetches from a server without range support: each attempt starts from the beginning.
 async fn fill_whole(filling: &Filling<'_>, size: Option<u64>) -> Result<(), TransferError> {
     let once = async || {
         filling.part.restart()?;
@@ -180,7 +180,7 @@ async fn fill_whole(filling: &Filling<'_>, size: Option<u64>) -> Result<(), Tran
     retry(filling.shared.spec.attempts, once).await
 }
 
-/// Moves bytes from the source to the partial file, from `at` on, which follows.
+/// Copies bytes from the source to the partial file from `at` on, and advances `at`.
 async fn pump(
     filling: &Filling<'_>,
     at: &std::sync::atomic::AtomicU64,

@@ -1,86 +1,86 @@
-//! What can go wrong in a transfer, in sentences for the person who started it.
+//! Transfer errors, as sentences for the user.
 
 use std::path::{Path, PathBuf};
 
 use opendal::ErrorKind;
 
-/// Why a transfer ended without its result. Every variant names the URL or file that it is about.
+/// Why a transfer failed. Every variant names the URL or file concerned.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum TransferError {
-    /// The text is not an address that can be copied from or to.
+    /// The text is not a supported address.
     #[error("{url}: {why}")]
     BadUrl { url: String, why: String },
-    /// Nothing lies at the source.
+    /// The source does not exist.
     #[error("{url}: there is no such file")]
     Missing { url: String },
-    /// Nothing has a name like this.
+    /// No name matches the pattern.
     #[error("{url}: no file matches")]
     NoMatch { url: String },
     /// The source is still being written, or its writer failed.
     #[error("{url}: it is not complete: there is no {marker}")]
     Incomplete { url: String, marker: String },
-    /// The partitions that were asked for cannot be.
+    /// The requested partitions are invalid.
     #[error("partitions: {0}")]
     Partitions(String),
     /// The bucket of the URL does not exist.
     #[error("{url}: the bucket does not exist; create it or correct the URL")]
     NoBucket { url: String },
-    /// The store did not accept the credentials.
+    /// The store rejected the credentials.
     #[error("{url}: the credentials were refused ({code}); check {names}")]
     Credentials { url: String, code: String, names: &'static str },
-    /// The store knows who asks, and does not allow it.
+    /// The store denies the authenticated user access.
     #[error("{url}: access was refused ({why})")]
     Denied { url: String, why: String },
-    /// Nobody answers at the address.
+    /// The address is unreachable.
     #[error("{url}: no connection ({why}); is the server running and the address right?")]
     NoConnection { url: String, why: String },
-    /// The target's file system has no room.
+    /// The target's file system has too little space.
     #[error("{}: the disk is full ({needed} bytes more are needed); make room and start again, what was fetched is kept", path.display())]
     Full { path: PathBuf, needed: u64 },
-    /// A store takes so many parts at most, and one of this file at a time is more than the process may hold.
+    /// A store limits the number of parts, and one part of this file at a time exceeds the memory limit.
     #[error(
         "{url}: it is sent in parts of {part} bytes, which takes {needed} bytes of memory, and the task has {limit}; give the task more memory, or choose a smaller `chunk` where that made them large"
     )]
     Memory { url: String, part: u64, needed: u64, limit: u64 },
-    /// The target's folder may not hold so much.
+    /// The target folder's quota is exhausted.
     #[error(
         "{url}: the quota there is used up ({why}); make room, or have it raised; the target was left as it was"
     )]
     Quota { url: String, why: String },
-    /// The content is not what the given sum says.
+    /// The content does not match the given checksum.
     #[error(
         "{url}: the content has sha256 {actual}, but {expected} was given; the target was left as it was"
     )]
     Checksum { url: String, expected: String, actual: String },
-    /// Fewer or more bytes came than the source announced.
+    /// The source delivered fewer or more bytes than announced.
     #[error("{url}: {actual} bytes came instead of {expected}; the target was left as it was")]
     Size { url: String, expected: u64, actual: u64 },
-    /// The source became another file while it was read.
+    /// The source changed during the transfer.
     #[error("{url}: the source changed while it was read; start again when nobody writes to it")]
     Changed { url: String },
-    /// Two sources would become the same target.
+    /// Two sources have the same target.
     #[error("{first} and {second} would both be written to {target}; give them different folders")]
     Collision { first: String, second: String, target: String },
-    /// Another transfer holds the target.
+    /// Another transfer has locked the target.
     #[error("{}: another transfer is writing this file; wait for it or stop it", path.display())]
     Busy { path: PathBuf },
-    /// A call to this machine's file system failed.
+    /// A local file system call failed.
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
-    /// The manifest cannot be understood, or does not fit the sources.
+    /// The manifest is invalid, or does not match the sources.
     #[error("{0}")]
     Manifest(String),
-    /// The transfer was asked to end.
+    /// The transfer was stopped.
     #[error("the transfer was stopped; what was fetched is kept for the next try")]
     Stopped,
-    /// Everything else that a store or a connection reports.
+    /// Any other error of a store or a connection.
     #[error("{url}: {why}")]
     Failed { url: String, why: String, passing: bool },
 }
 
 impl TransferError {
-    /// True when trying again later may help.
+    /// Whether a later retry may succeed.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::NoConnection { .. } => true,
@@ -89,7 +89,7 @@ impl TransferError {
         }
     }
 
-    /// True where a source is not there, or not yet.
+    /// Whether a source does not exist, or not yet.
     pub(crate) fn is_absence(&self) -> bool {
         matches!(self, Self::Missing { .. } | Self::NoMatch { .. } | Self::Incomplete { .. })
     }
@@ -109,7 +109,7 @@ impl TransferError {
         }
     }
 
-    /// Sorts an error of a store by what the user can do about it.
+    /// Classifies a store's error by what the user can do about it.
     pub(crate) fn store(url: &str, names: &'static str, error: &opendal::Error) -> Self {
         let url = url.to_owned();
         let text = error.message();
@@ -119,8 +119,8 @@ impl TransferError {
         match error.kind() {
             _ if text.contains("NoSuchBucket") => Self::NoBucket { url },
             ErrorKind::NotFound => Self::Missing { url },
-            // NSQuotaExceededException of names, DSQuotaExceededException of bytes; WebHDFS answers as to who may not write,
-            // and so does S3.
+            // NSQuotaExceededException for names, DSQuotaExceededException for bytes. WebHDFS reports them
+            // like a denied write, and so does S3.
             _ if text.contains("QuotaExceeded") || root_cause(error).contains("QuotaExceeded") => {
                 Self::Quota { url, why: quota(text) }
             }
@@ -130,7 +130,7 @@ impl TransferError {
             {
                 Self::Denied { url, why: brief(text, "permission denied") }
             }
-            // The client goes on with everything that it knows of each of them.
+            // The client appends all details of each node.
             _ if text.contains("All DataNodes failed") => Self::Failed {
                 url,
                 why: "none of the DataNodes that hold it answers".to_owned(),
@@ -140,14 +140,14 @@ impl TransferError {
                 Self::NoConnection { url, why: root_cause(error) }
             }
             _ => {
-                // HDFS' own client calls nothing passing, not even a connection that broke.
+                // The HDFS client marks no error as transient, not even a broken connection.
                 let passing = !error.is_permanent() || url.starts_with("hdfs://");
                 Self::Failed { url, why: describe(error), passing }
             }
         }
     }
 
-    /// Sorts an error of the HTTP client. `error` carries no URL of its own: it may hold a password.
+    /// Classifies an HTTP client error. `error` must not contain a URL, which may have a password.
     pub(crate) fn http(url: &str, error: reqwest::Error) -> Self {
         let error = error.without_url();
         let (url, why) = (url.to_owned(), root_cause(&error));
@@ -166,7 +166,7 @@ impl TransferError {
     }
 }
 
-/// Codes by which S3, COS and their relatives say that a key or a signature is wrong.
+/// Error codes of S3, COS and compatible stores for a wrong key or signature.
 fn refused_code(text: &str) -> Option<&'static str> {
     const CODES: [&str; 6] = [
         "SignatureDoesNotMatch",
@@ -185,7 +185,8 @@ fn describe(error: &opendal::Error) -> String {
     if cause.is_empty() || text.contains(&cause) { text } else { format!("{text} ({cause})") }
 }
 
-/// HDFS' own sentence of a quota, which Java's names and its stack stand around. S3's servers may have none.
+/// The quota message of HDFS, extracted from Java class names and the stack trace. S3 servers may send no
+/// message.
 fn quota(text: &str) -> String {
     let Some(at) = text.find("The ") else { return "QuotaExceeded".to_owned() };
     let from = &text[at..];
@@ -193,7 +194,7 @@ fn quota(text: &str) -> String {
     brief(&from[..end], "quota exceeded")
 }
 
-/// The first line, cut where it becomes a page (some servers answer with HTML).
+/// The first line, shortened, since some servers answer with an HTML page.
 fn brief(text: &str, otherwise: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or(otherwise).trim();
     line.chars().take(300).collect()

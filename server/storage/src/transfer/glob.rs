@@ -1,24 +1,24 @@
-//! Patterns over names with slashes: `*` and `?` within a part, `**` over parts.
+//! Patterns for names with slashes: `*` and `?` within a component, `**` across components.
 
-/// True when `text` holds one of the characters that make it a pattern.
+/// Whether `text` contains a pattern character.
 pub(crate) fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-/// What every match begins with.
+/// The prefix of every match.
 pub(crate) fn literal(pattern: &str) -> &str {
     pattern.split(['*', '?']).next().unwrap_or_default()
 }
 
-/// Cuts a pattern into the folder that all of its matches lie in (with its slash, or empty) and the rest.
+/// Splits a pattern into the folder of all its matches (with its slash, or empty) and the rest.
 pub(crate) fn split(pattern: &str) -> (&str, &str) {
     pattern.split_at(literal(pattern).rfind('/').map_or(0, |slash| slash + 1))
 }
 
-/// Whether the whole of `name` fits `pattern`. Takes time in proportion to the product of their parts.
+/// Whether `pattern` matches all of `name`. Runs in time proportional to the product of their components.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let parts: Vec<&str> = name.split('/').collect();
-    // `reached[i]`: the pattern so far can have used up exactly the first i parts.
+    // `reached[i]`: the pattern so far can match exactly the first i components.
     let mut reached = vec![false; parts.len() + 1];
     reached[0] = true;
     for (position, segment) in pattern.split('/').enumerate() {
@@ -29,7 +29,7 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     reached[parts.len()]
 }
 
-/// `**` stands for any number of folders; at the end of a pattern for at least the file itself.
+/// `**` matches any number of folders; at the end of a pattern it matches at least the file itself.
 fn any_parts(reached: &[bool], last: bool) -> Vec<bool> {
     let mut open = false;
     let mut next = Vec::with_capacity(reached.len());
@@ -49,7 +49,7 @@ fn one_part(reached: &[bool], segment: &str, parts: &[&str]) -> Vec<bool> {
     next
 }
 
-/// The usual two-pointer match: on a mismatch, the last star takes one character more.
+/// The usual two-pointer match: on a mismatch, the last star takes one more character.
 fn fits(pattern: &[char], text: &[char]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

@@ -1,4 +1,4 @@
-//! The reading side: what a source is (size, identity), and its bytes by range.
+//! The reading side: a source's size and identity, and its bytes by range.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -16,32 +16,32 @@ use super::location::{Location, StorePath};
 use super::stores::Stores;
 use super::web;
 
-/// How much of a local file is read at once.
+/// Read size of local files.
 const BLOCK: u64 = 1 << 20;
 
 /// A stream of the bytes of a range.
 pub type Content = BoxStream<'static, Result<Bytes, TransferError>>;
 
-/// What tells one state of a source from another: stored beside a partial file, compared before it is used.
+/// Identifies one state of a source: stored beside a partial file, and compared before the file is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// A hash of the address; the address itself may hold secrets.
+    /// A hash of the address; the address itself may contain secrets.
     pub address: String,
-    /// Bytes, where the source tells.
+    /// Bytes, if the source reports them.
     pub size: Option<u64>,
-    /// The store's or server's own mark of this content.
+    /// The store's or server's own tag of this content.
     pub etag: Option<String>,
     /// Time of the last change, in the source's own notation.
     pub modified: Option<String>,
 }
 
 impl Identity {
-    /// False when a change that keeps the size would go unnoticed; then nothing is resumed or skipped.
+    /// False if a change of equal size would go unnoticed; then no resume and no skip is possible.
     pub fn is_telling(&self) -> bool {
         self.size.is_some() && (self.etag.is_some() || self.modified.is_some())
     }
 
-    /// One short word for stores that keep notes beside their objects.
+    /// A short form, for stores that keep metadata with their objects.
     pub fn digest(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         hex(&Sha256::digest(text.as_bytes()))[..32].to_owned()
@@ -53,9 +53,9 @@ impl Identity {
 pub struct Input {
     /// For messages.
     pub url: String,
-    /// What was found when it was opened.
+    /// The identity at the time of opening.
     pub identity: Identity,
-    /// Whether any range can be asked for; otherwise only the whole.
+    /// Whether ranges are supported; otherwise only the whole.
     pub ranges: bool,
     body: Body,
 }
@@ -69,7 +69,7 @@ enum Body {
 }
 
 impl Input {
-    /// Looks at what a target is made from; reads no more of it than is needed to join it.
+    /// Opens the sources of a target; reads no more of them than joining requires.
     pub async fn open(stores: &Stores, origin: &Origin) -> Result<Self, TransferError> {
         match origin {
             Origin::One(location) => Self::open_one(stores, location).await,
@@ -85,7 +85,7 @@ impl Input {
         }
     }
 
-    /// Looks at the source; reads nothing of its content yet.
+    /// Opens a source without reading its content.
     pub async fn open_one(stores: &Stores, location: &Location) -> Result<Self, TransferError> {
         match location {
             Location::Local(path) => open_local(location, path.clone()).await,
@@ -98,8 +98,8 @@ impl Input {
         }
     }
 
-    /// The bytes from `start` to `end` (not included). `end` is none only when the size is not known.
-    /// The stream ends early without an error when the source does; callers count.
+    /// The bytes from `start` to `end` (exclusive). `end` is `None` only if the size is unknown. If the
+    /// source ends early, so does the stream, without an error; callers count.
     pub async fn read(&self, start: u64, end: Option<u64>) -> Result<Content, TransferError> {
         match &self.body {
             Body::Local(file) => {
@@ -122,7 +122,7 @@ impl Input {
         }
     }
 
-    /// Fails when the source is no longer what it was when it was opened.
+    /// Fails if the source has changed since it was opened.
     pub async fn check_unchanged(&self, stores: &Stores, origin: &Origin) -> Result<(), TransferError> {
         let now = Self::open(stores, origin).await?;
         if now.identity == self.identity {
@@ -135,7 +135,7 @@ impl Input {
 async fn open_local(location: &Location, path: std::path::PathBuf) -> Result<Input, TransferError> {
     let url = location.to_string();
     let (file, meta) = super::blocking(move || {
-        // Asked before it is opened: opening a pipe would wait for its writer.
+        // Check before opening: opening a pipe would wait for its writer.
         let found = std::fs::metadata(&path).map_err(|error| TransferError::io(&path, 0, error))?;
         if !found.is_file() {
             return Err(TransferError::bad_url(path.display(), "this is not a regular file"));
@@ -176,7 +176,7 @@ async fn open_store(stores: &Stores, location: &Location, path: &StorePath) -> R
     Ok(Input { url, identity, ranges: true, body: Body::Store { operator, path: path.clone() } })
 }
 
-/// A HEAD request is refused without a reason; reading a byte brings the store's own words.
+/// A failed HEAD request has no reason; reading a byte returns the store's message.
 async fn explain(operator: &Operator, path: &StorePath, url: &str, error: opendal::Error) -> TransferError {
     let names = path.kind.credential_names();
     let unclear = matches!(error.kind(), opendal::ErrorKind::PermissionDenied | opendal::ErrorKind::NotFound);

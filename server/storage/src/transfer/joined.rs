@@ -1,7 +1,7 @@
-//! Small files as one: what is read of several, one after the other.
+//! Joins small files: reads several, one after the other, as one.
 //!
-//! Lines stay whole: where a file does not end with one, a line's end is put between. Compressed files of the kinds that
-//! may follow each other (gzip, bzip2, zstd) are put together as they are.
+//! Lines stay intact: if a file does not end with a newline, one is inserted. Compressed formats that support
+//! concatenation (gzip, bzip2, zstd) are joined as they are.
 
 use std::fmt;
 
@@ -14,23 +14,24 @@ use super::input::{Content, Identity, Input, hex};
 use super::location::Location;
 use super::stores::Stores;
 
-/// Kinds of files that are lines of text.
+/// Extensions of files that consist of text lines.
 const LINES: [&str; 8] = ["", "csv", "json", "jsonl", "log", "ndjson", "tsv", "txt"];
-/// Kinds of files that may follow each other as they are.
+/// Extensions of files that can be concatenated as they are.
 const STREAMS: [&str; 5] = ["bz2", "gz", "lzo", "tfrecord", "zst"];
-/// No more files become one: all of them are open while it is made.
+/// Maximum number of files per target: all of them are open at a time.
 pub const MOST: usize = 256;
-/// How files begin that are more than lines, whatever they are called: Parquet, ORC, Avro, SequenceFiles, gzip, zip.
+/// Magic numbers of files that are not lines, whatever their names: Parquet, ORC, Avro, SequenceFiles, gzip,
+/// zip.
 const OTHERS: [&[u8]; 6] = [b"PAR1", b"ORC", b"Obj\x01", b"SEQ", b"\x1f\x8b", b"PK\x03\x04"];
-/// A first line is not longer.
+/// Maximum length of a first line.
 const LONGEST_HEADER: u64 = 64 << 10;
 
-/// What one target is made from.
+/// The sources of one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// A file.
+    /// A single file.
     One(Location),
-    /// Small ones.
+    /// Joined small files.
     Joined(Joined),
 }
 
@@ -50,27 +51,27 @@ impl fmt::Display for Origin {
 /// Several files that become one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Joined {
-    /// Where they are, in their order.
+    /// Their locations, in order.
     pub parts: Vec<Location>,
-    /// Whether the first line of each is the same, and wanted once.
+    /// Whether all have the same first line, to keep once.
     pub header: bool,
 }
 
-/// What is read of one of them.
+/// The part of one file that is read.
 #[derive(Clone)]
 pub struct Segment {
     input: Input,
-    /// Where it begins in the whole.
+    /// Its offset in the result.
     at: u64,
-    /// From here on.
+    /// Bytes to skip at the start.
     skip: u64,
-    /// How many bytes of it.
+    /// Number of bytes to read.
     length: u64,
-    /// Whether a line's end follows.
+    /// Whether to append a newline.
     line_end: bool,
 }
 
-/// What of a name tells its kind: nothing, `.csv` or `.csv.gz`.
+/// The suffix of a name that determines its kind: nothing, `.csv` or `.csv.gz`.
 pub fn suffix(name: &str) -> &str {
     let file = name.rsplit('/').next().unwrap_or(name);
     let Some(dot) = file.rfind('.') else { return "" };
@@ -88,14 +89,14 @@ fn is_stream(name: &str) -> bool {
     STREAMS.contains(&&*kind(name))
 }
 
-/// Whether what is compressed is lines, as far as the name tells.
+/// Whether a compressed file contains lines, judging by its name.
 fn holds_lines(name: &str) -> bool {
     let inner = name.rsplit_once('.').map_or("", |(inner, _)| inner);
     let kind = kind(inner);
     LINES.contains(&&*kind) || kind.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Fails where files of this name cannot be put one after the other.
+/// Fails if files of this name cannot be concatenated.
 pub fn check(name: &str, header: bool) -> Result<(), TransferError> {
     let kind = kind(name);
     let numbered = kind.bytes().all(|byte| byte.is_ascii_digit());
@@ -158,7 +159,7 @@ pub async fn open(stores: &Stores, joined: &Joined) -> Result<(Identity, Vec<Seg
     Ok((identity, segments))
 }
 
-/// The bytes from `start` to `end` of the whole.
+/// The bytes from `start` to `end` of the result.
 pub fn read(segments: &[Segment], start: u64, end: u64) -> Content {
     let wanted = segments.iter().filter(|one| one.at < end && one.at + one.length + 1 > start).cloned();
     stream::iter(wanted.collect::<Vec<_>>())
@@ -177,7 +178,7 @@ pub fn read(segments: &[Segment], start: u64, end: u64) -> Content {
         .boxed()
 }
 
-/// A name without an ending says nothing of what a file is.
+/// A name without an extension does not determine a file's kind.
 async fn refuse_others(input: &Input, part: &Location, size: u64) -> Result<(), TransferError> {
     let name = part.to_string();
     let begin = if is_stream(&name) { Bytes::new() } else { bytes(input, 0..size.min(4)).await? };
@@ -190,7 +191,7 @@ async fn refuse_others(input: &Input, part: &Location, size: u64) -> Result<(), 
     }
 }
 
-/// With its end.
+/// Including its newline.
 async fn first_line(input: &Input, size: u64) -> Result<Bytes, TransferError> {
     let mut begin = bytes(input, 0..size.min(LONGEST_HEADER)).await?;
     match begin.iter().position(|byte| *byte == b'\n') {

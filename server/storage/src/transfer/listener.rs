@@ -1,13 +1,13 @@
-//! Who hears how a transfer goes.
+//! Receiver of a transfer's progress.
 
 use super::progress::Progress;
 
-/// Hears of a transfer while it runs. A function of its progress is one.
+/// Receives a transfer's progress. Any function of [`Progress`] implements it.
 pub trait Listener: Send + Sync {
-    /// Every block that came.
+    /// Called for every block.
     fn progress(&self, now: Progress);
 
-    /// What a person may want to know: a line.
+    /// A line for the user.
     fn says(&self, _line: &str) {}
 }
 

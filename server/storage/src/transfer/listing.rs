@@ -1,4 +1,4 @@
-//! From what the user named (a file, a folder, a pattern) to the files that it stands for.
+//! Expands the user's sources (a file, a folder, a pattern) to files.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -11,48 +11,46 @@ use super::glob;
 use super::location::{Location, StorePath, check_name};
 use super::stores::Stores;
 
-/// Names of the transfer's own files: never copied along.
+/// Name suffix of the transfer's own files, which are never copied.
 pub(crate) const PART_SUFFIX: &str = ".cubeloom-part";
 pub(crate) const RECORD_NAME: &str = ".cubeloom-transfer.jsonl";
 
-/// Whether the last part of a file's name is one that a transfer gives to what it has not finished, or keeps its records in. In
-/// a folder that is copied, such a file would be written where the part of another file of it is.
+/// Whether a file's name is one that transfers use for unfinished files or records. In a copied folder, such
+/// a file could overwrite the partial file of another.
 fn is_own(name: &str) -> bool {
     let name = name.rsplit('/').next().unwrap_or(name);
     name == RECORD_NAME || (name.starts_with('.') && name.contains(PART_SUFFIX))
 }
 
-/// How often one page of a listing is asked for before the whole listing is begun anew.
+/// Maximum attempts per page of a listing before the whole listing starts over.
 const PAGE_ATTEMPTS: u32 = 3;
 
-/// One file to be copied.
+/// One file to copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Location.
     pub location: Location,
     /// Its name below the target folder, with slashes.
     pub name: String,
-    /// Bytes, where the listing tells.
+    /// Bytes, if the listing reports them.
     pub size: Option<u64>,
 }
 
 impl Found {
-    /// Whether Hadoop's programs do not read it: a part of its name begins with `_` or `.`.
+    /// Whether Hadoop programs ignore it: a component of its name begins with `_` or `.`.
     pub fn is_hidden(&self) -> bool {
         self.name.split('/').any(|part| part.starts_with(['_', '.']))
     }
 }
 
-/// Files that one source stands for, in the order of their names.
+/// The files of one source, by name.
 #[derive(Debug)]
 pub struct Listing {
-    /// The files.
     pub files: Vec<Found>,
-    /// False when the source is one file by its own address: then the target may be a file, too.
+    /// False if the source is one file by its own address: then the target may be a file, too.
     pub many: bool,
 }
 
-/// Lists `location`. A pattern that matches nothing is an error, an empty local folder is not.
+/// Lists `location`. A pattern without a match is an error, an empty local folder is not.
 pub async fn expand(stores: &Stores, location: &Location) -> Result<Listing, TransferError> {
     match location {
         Location::Local(path) => {
@@ -107,7 +105,7 @@ fn walk(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<Found>, Tran
         let meta = std::fs::metadata(&path).map_err(fault)?;
         let here = (meta.dev(), meta.ino());
         if above.contains(&here) {
-            continue; // A link to a folder above: everything in it is copied already.
+            continue; // A symlink to an ancestor: its content is copied already.
         }
         above.push(here);
         for entry in std::fs::read_dir(&path).map_err(fault)? {
@@ -153,7 +151,7 @@ async fn expand_store(
     Ok(Listing { files, many: true })
 }
 
-/// Whether a folder without files is one. Object stores have no folders, only keys.
+/// Whether a folder without files exists. Object stores have no folders, only keys.
 async fn is_there(stores: &Stores, store: &StorePath, location: &Location) -> Result<bool, TransferError> {
     if store.kind.is_object_store() {
         return Ok(false);
@@ -166,7 +164,7 @@ async fn is_there(stores: &Stores, store: &StorePath, location: &Location) -> Re
     }
 }
 
-/// Files whose key begins with `start`, which begins with `folder`; their names are told below `folder`.
+/// Files whose key begins with `start`, which begins with `folder`; their names are relative to `folder`.
 async fn list(
     stores: &Stores,
     store: &StorePath,
@@ -183,7 +181,7 @@ async fn list(
         let path = entry.path();
         let Some(name) = path.strip_prefix(folder).filter(|name| !name.is_empty() && !path.ends_with('/'))
         else {
-            continue; // The folder itself, or a marker of one.
+            continue; // The folder itself, or its marker object.
         };
         if wanted(name) && !is_own(name) {
             files.push(found(store, path, name, entry.metadata().content_length())?);
@@ -193,7 +191,7 @@ async fn list(
     Ok(files)
 }
 
-/// Keys are anything that somebody once wrote: one that would be read or written elsewhere is refused.
+/// Keys can be arbitrary: refuse one that would be read or written elsewhere.
 fn found(store: &StorePath, path: &str, name: &str, size: u64) -> Result<Found, TransferError> {
     let location = Location::Store(StorePath { path: path.to_owned(), ..store.clone() });
     check_name(name)
@@ -207,7 +205,7 @@ fn found(store: &StorePath, path: &str, name: &str, size: u64) -> Result<Found, 
     Ok(Found { location, name: name.to_owned(), size: Some(size) })
 }
 
-/// Folder that a target file is written into, for the record of what was copied.
+/// The parent folder of a target file, which contains the record of copied files.
 pub(crate) fn parent(path: &Path) -> PathBuf {
     path.parent()
         .filter(|parent| !parent.as_os_str().is_empty())

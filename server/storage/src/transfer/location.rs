@@ -1,6 +1,6 @@
-//! Addresses of files: what a user writes, taken apart and checked once.
+//! Addresses of files: user input, parsed and checked once.
 //!
-//! Local paths and keys of stores are taken literally; `file://` and `http(s)://` URLs are percent-encoded.
+//! Local paths and keys of stores are literal; `file://` and `http(s)://` URLs are percent-encoded.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -10,27 +10,27 @@ use reqwest::Url;
 use super::error::TransferError;
 use super::glob;
 
-/// A file, a folder or a pattern on one of the supported kinds of storage.
+/// A file, a folder or a pattern on a supported kind of storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// On this machine.
     Local(PathBuf),
-    /// On a web server; only to read from.
+    /// On a web server; read-only.
     Http(Url),
-    /// In a store that OpenDAL speaks to.
+    /// In a store that OpenDAL supports.
     Store(StorePath),
 }
 
 /// The stores reached through OpenDAL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StoreKind {
-    /// Amazon S3 and everything that speaks its protocol.
+    /// Amazon S3 and compatible stores.
     S3,
     /// Tencent Cloud Object Storage.
     Cos,
     /// Alibaba Cloud Object Storage Service.
     Oss,
-    /// HDFS by its own protocol.
+    /// HDFS by its native RPC protocol.
     Hdfs,
     /// HDFS over HTTP.
     WebHdfs,
@@ -41,7 +41,6 @@ pub enum StoreKind {
 /// A key below a bucket or name node. `path` has no leading slash; a trailing one means a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorePath {
-    /// Which protocol.
     pub kind: StoreKind,
     /// The bucket, or host and port of the name node.
     pub authority: String,
@@ -63,17 +62,18 @@ impl StoreKind {
         Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, scheme)| scheme)
     }
 
-    /// True where an upload becomes visible whole or not at all; elsewhere a rename does that.
+    /// Whether uploads are atomic; otherwise a rename provides that.
     pub(crate) fn is_object_store(self) -> bool {
         matches!(self, Self::S3 | Self::Cos | Self::Oss)
     }
 
-    /// True where a few words can be kept with every object. OSS could, but its client drops those of large ones.
+    /// Whether the store keeps metadata with every object. OSS could, but its client drops that of large
+    /// ones.
     pub(crate) fn keeps_notes(self) -> bool {
         matches!(self, Self::S3 | Self::Cos)
     }
 
-    /// The variables that hold this store's credentials, for messages.
+    /// The variables with this store's credentials, for messages.
     pub(crate) fn credential_names(self) -> &'static str {
         match self {
             Self::S3 => "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL",
@@ -85,7 +85,7 @@ impl StoreKind {
 }
 
 impl Location {
-    /// Takes `text` apart. A relative local path is looked up below `base` and may not leave it.
+    /// Parses `text`. A relative local path is resolved below `base` and must not leave it.
     pub fn parse(text: &str, base: &Path) -> Result<Self, TransferError> {
         if text.is_empty() || text.contains('\0') {
             return Err(TransferError::bad_url(
@@ -111,7 +111,7 @@ impl Location {
         }
     }
 
-    /// True when the address itself says that it is a folder.
+    /// Whether the address itself denotes a folder.
     pub fn is_folder(&self) -> bool {
         match self {
             Self::Local(path) => path.as_os_str().as_encoded_bytes().ends_with(b"/"),
@@ -120,7 +120,7 @@ impl Location {
         }
     }
 
-    /// The last segment, decoded: what the file is called at its target.
+    /// The last segment, decoded: the file's name at its target.
     pub fn file_name(&self) -> Result<String, TransferError> {
         let name = match self {
             Self::Local(path) => path.file_name().and_then(|name| name.to_str()).map(str::to_owned),
@@ -131,7 +131,7 @@ impl Location {
         name.ok_or_else(|| TransferError::bad_url(self, "the address does not end with a usable file name"))
     }
 
-    /// The folder that a file lies in, or the files of a pattern; a folder itself.
+    /// The parent folder of a file, or of a pattern's files; a folder itself.
     pub fn folder(&self) -> Self {
         let of = |path: &str| glob::split(path).0.to_owned();
         match self {
@@ -170,7 +170,7 @@ impl Location {
     }
 }
 
-/// The address for messages: without passwords and without a query, which may hold a signature.
+/// The address for messages: without passwords and without a query, which may contain a signature.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -187,7 +187,8 @@ impl fmt::Display for Location {
     }
 }
 
-/// Refuses a relative name that could leave its folder. Names come from servers and manifests, not only from users.
+/// Refuses a relative name that could leave its folder. Names come from servers and manifests, not only from
+/// users.
 pub(crate) fn check_name(name: &str) -> Result<(), TransferError> {
     let bad = |why| Err(TransferError::bad_url(format!("{name:?}"), why));
     if name.contains('\0') {
@@ -207,7 +208,7 @@ fn local(text: &str, base: &Path) -> Result<Location, TransferError> {
     if path.components().any(|part| part == Component::ParentDir) {
         return Err(TransferError::bad_url(text, "a relative path may not hold `..`; write the whole path"));
     }
-    // `join("")` of a trailing slash is kept by `Path`, which the folder test needs.
+    // `Path` keeps the trailing slash of `join("")`, which the folder test needs.
     Ok(Location::Local(base.join(path)))
 }
 
@@ -227,7 +228,7 @@ fn store(kind: StoreKind, text: &str, rest: &str) -> Result<Location, TransferEr
     if authority.is_empty() {
         return Err(TransferError::bad_url(text, "the bucket or host is missing"));
     }
-    // OpenDAL normalises keys; a key that it would change must be refused, or another object is read.
+    // OpenDAL normalises keys: refuse a key that it would change, since it would read another object.
     let inner = path.strip_suffix('/').unwrap_or(path);
     if inner.trim() != inner
         || inner.split('/').any(|part| matches!(part, "." | ".."))
@@ -241,7 +242,7 @@ fn store(kind: StoreKind, text: &str, rest: &str) -> Result<Location, TransferEr
     Ok(Location::Store(StorePath { kind, authority: authority.to_owned(), path: path.to_owned() }))
 }
 
-/// Percent-decodes one segment of a URL's path; none when it is not UTF-8.
+/// Percent-decodes one segment of a URL's path; `None` if it is not UTF-8.
 fn decode(segment: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(segment.len());
     let mut rest = segment.as_bytes();

@@ -1,4 +1,4 @@
-//! Lists of files with their sums: the lines of `sha256sum`, or YAML or JSON.
+//! Lists of files with checksums: the lines of `sha256sum`, or YAML or JSON.
 
 use saphyr_parser::{Event, Parser};
 use serde_json::{Map, Value};
@@ -7,20 +7,22 @@ use super::Source;
 use super::error::TransferError;
 use super::sums;
 
-/// Nesting that no list of files needs; beyond it the text is refused.
+/// Maximum nesting of a manifest; deeper text is refused.
 const DEEPEST: usize = 8;
 
 /// One file of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// An address, or a name relative to the folder that the manifest is about.
+    /// An address, or a name relative to the manifest's folder.
     pub name: String,
-    /// Its sum, in lower case.
+    /// Its checksum, in lower case.
     pub sha256: String,
 }
 
-/// Reads a manifest in any of its forms:
-/// lines `SUM  name` or `SHA256 (name) = SUM`; a map from name to sum; a list of maps with `sha256` and `url` or `path`.
+/// Parses a manifest in any of its forms:
+/// - lines `SUM  name` or `SHA256 (name) = SUM`
+/// - a map from name to sum
+/// - a list of maps with `sha256` and `url` or `path`
 pub fn parse(text: &str) -> Result<Vec<Entry>, TransferError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
@@ -31,7 +33,7 @@ pub fn parse(text: &str) -> Result<Vec<Entry>, TransferError> {
     entries(value(text)?)
 }
 
-/// The sources that `entries` stand for. Relative names are looked up in `folder`, which must then be given.
+/// The sources in `entries`. Relative names are resolved in `folder`, which must then be given.
 pub(crate) fn sources(entries: Vec<Entry>, folder: Option<&str>) -> Result<Vec<Source>, TransferError> {
     let mut found = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -131,7 +133,7 @@ fn entry(name: &str, sum: &Value) -> Result<Entry, TransferError> {
     Ok(Entry { name: name.to_owned(), sha256 })
 }
 
-/// YAML, of which JSON is a part, as a value. Scalars stay text: a sum of digits only must not become a number.
+/// Parses YAML, a superset of JSON. Scalars stay text: a checksum of digits only must not become a number.
 fn value(text: &str) -> Result<Value, TransferError> {
     let mut open: Vec<(Value, Option<String>)> = Vec::new();
     for event in Parser::new_from_str(text) {

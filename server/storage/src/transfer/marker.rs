@@ -1,4 +1,4 @@
-//! The file that says that a folder is complete: `_SUCCESS`, as Hadoop's programs write it when they have ended well.
+//! The marker file of a complete folder: `_SUCCESS`, as Hadoop programs write it on success.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::retry::retry;
 use super::stores::Stores;
 use super::{Asking, TransferSpec, blocking};
 
-/// How often it is looked for.
+/// Poll interval.
 const PERIOD: Duration = Duration::from_secs(2);
 
 /// Waits until `folder` is complete.
@@ -30,7 +30,7 @@ pub async fn until_there(asking: &Asking<'_>, file: &Location) -> Result<(), Tra
     patiently(asking, file, async || Input::open_one(asking.stores, file).await.map(drop)).await
 }
 
-/// Looks for something, again and again while it is not there, as long as is to be waited.
+/// Repeats a lookup while the result is missing, up to the configured wait.
 pub async fn patiently<T>(
     asking: &Asking<'_>,
     what: &Location,
@@ -55,7 +55,7 @@ pub async fn patiently<T>(
     }
 }
 
-/// Takes it away: what is there will not be complete for a while.
+/// Removes the marker: the folder becomes incomplete for a while.
 pub async fn remove(spec: &TransferSpec, stores: &Stores, folders: &[Location]) -> Result<(), TransferError> {
     let Some(name) = &spec.write_marker else { return Ok(()) };
     for folder in folders {
@@ -77,7 +77,7 @@ pub async fn remove(spec: &TransferSpec, stores: &Stores, folders: &[Location]) 
     Ok(())
 }
 
-/// Puts it there: all is complete.
+/// Writes the marker: all files are complete.
 pub async fn write(spec: &TransferSpec, stores: &Stores, folders: &[Location]) -> Result<(), TransferError> {
     let Some(name) = &spec.write_marker else { return Ok(()) };
     for folder in folders {

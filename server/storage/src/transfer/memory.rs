@@ -1,5 +1,5 @@
-//! How much of what it sends a transfer may hold in memory. Parts grow with a file's size and ranges with the user's wish,
-//! while the memory of a task does not: fewer of them are under way where it has no room for more.
+//! Limits the memory of uploads. Part size grows with a file's size, and the number of ranges is the user's
+//! choice, but a task's memory is fixed. So fewer parts and ranges are in flight if they do not fit.
 
 use std::path::Path;
 
@@ -8,26 +8,26 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use super::TransferError;
 use super::stop::Stop;
 
-/// Where control groups are mounted.
+/// Mount point of control groups.
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// Control groups of version 1 write more than this for "no limit": 2^63, less a page.
+/// Values above this mean "no limit" in cgroup version 1: 2^63 minus a page.
 const UNLIMITED: u64 = 1 << 62;
 
-/// What the program itself needs at the most.
+/// Maximum memory that the program itself needs.
 const PROGRAM: u64 = 32 << 20;
 
-/// Memory is handed out in pieces of so many bytes.
+/// Unit of memory allocation, in bytes.
 const PIECE: u64 = 1 << 10;
 
-/// The memory that all uploads of a transfer share.
+/// The memory shared by all uploads of a transfer.
 pub(crate) struct Memory {
-    /// Bytes that the process may have; `None`: as many as there are.
+    /// Memory limit of the process in bytes; `None`: unlimited.
     limit: Option<u64>,
     pieces: Semaphore,
 }
 
-/// What one upload holds at a time: `width` ranges that were read ahead, as many parts that are sent, and one that is filled.
+/// Memory of one upload: `width` ranges read ahead, as many parts in flight, and one part being filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Held {
     pub(crate) range: u64,
@@ -40,7 +40,7 @@ impl Held {
         self.part + (self.range + self.part) * self.width as u64
     }
 
-    /// As wide as fits into `room` bytes: one range and one part at the least.
+    /// The largest width that fits into `room` bytes: at least one range and one part.
     fn within(self, room: u64) -> Self {
         let fits = room.saturating_sub(self.part) / (self.range + self.part).max(1);
         Self { width: usize::try_from(fits).unwrap_or(usize::MAX).clamp(1, self.width.max(1)), ..self }
@@ -48,18 +48,17 @@ impl Held {
 }
 
 impl Memory {
-    /// Half of what a process may have that is bound to `limit` bytes: the other half is the program's own, and what
-    /// connections and their encryption hold.
+    /// Uses half of the process's `limit`, in bytes: the other half is for the program itself, connections
+    /// and their encryption.
     pub(crate) fn new(limit: Option<u64>) -> Self {
         Self { limit, pieces: Semaphore::new(pieces(limit.unwrap_or_default() / 2) as usize) }
     }
 
-    /// What one of `files` uploads that go on at the same time may hold of what it `wants`.
+    /// The memory that one of `files` concurrent uploads gets of what it `wants`.
     ///
     /// # Errors
-    ///
-    /// [`TransferError::Memory`] where not even one range and one part at a time have room beside the program: the process would be
-    /// ended in the middle.
+    /// [`TransferError::Memory`] if not even one range and one part at a time fit beside the program: the
+    /// process would be OOM killed midway.
     pub(crate) fn share(&self, url: &str, wants: Held, files: usize) -> Result<Held, TransferError> {
         let Some(limit) = self.limit else { return Ok(wants) };
         let needed = Held { width: 1, ..wants }.bytes();
@@ -69,7 +68,7 @@ impl Memory {
         Ok(wants.within(limit / 2 / files.max(1) as u64))
     }
 
-    /// Waits until others have given back so much. What is larger than all of it goes alone.
+    /// Waits until others have released enough memory. A request larger than the total runs alone.
     pub(crate) async fn take(
         &self,
         held: Held,
@@ -77,7 +76,7 @@ impl Memory {
     ) -> Result<Option<SemaphorePermit<'_>>, TransferError> {
         let Some(limit) = self.limit else { return Ok(None) };
         let wanted = pieces(held.bytes()).min(pieces(limit / 2));
-        // It is never closed.
+        // Never closed.
         Ok(stop.or(self.pieces.acquire_many(wanted)).await?.ok())
     }
 }
@@ -86,19 +85,19 @@ fn pieces(bytes: u64) -> u32 {
     u32::try_from(bytes.div_ceil(PIECE)).unwrap_or(u32::MAX).max(1)
 }
 
-/// Bytes of memory that this process may have, as its control groups say; `None` where none of them has a limit.
+/// Memory limit of this process in bytes, from its control groups; `None` if none of them has a limit.
 pub(crate) fn of_this_process() -> Option<u64> {
     let named = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     least(&named, Path::new(GROUPS))
 }
 
-/// The least limit of the control groups that `named` (`/proc/PID/cgroup`) tells of, and of those above them. In a container
-/// the names may be those of its host: what is not there is not asked, the root of what is mounted is.
+/// The minimum limit of the control groups in `named` (`/proc/PID/cgroup`) and their ancestors. In a
+/// container the names may be the host's: missing groups are skipped, but the mounted root counts.
 fn least(named: &str, mounted: &Path) -> Option<u64> {
     named.lines().filter_map(|line| group(line, mounted)).flatten().min()
 }
 
-/// The limits on the way from one group up to the root of its tree.
+/// The limits from one group up to the root of its hierarchy.
 fn group(line: &str, mounted: &Path) -> Option<Vec<u64>> {
     let mut fields = line.splitn(3, ':');
     let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
@@ -147,7 +146,8 @@ mod tests {
     fn what_is_held_stays_within_half_of_the_limit_where_one_at_a_time_does() {
         let memory = Memory::new(Some(256 * MIB));
         let wants = Held { range: 64 * MIB, part: 64 * MIB, width: 4 };
-        // One alone has room for a part that is filled, and no range beside it: one at the least.
+        // Alone, it has memory for the part being filled, but for no range beside it: the minimum of one
+        // applies.
         assert_eq!(memory.share("s3://b/k", wants, 1).unwrap().width, 1);
         let usual = Held { range: 8 * MIB, part: 8 * MIB, width: 4 };
         assert_eq!(memory.share("s3://b/k", usual, 1).unwrap(), usual);
@@ -171,7 +171,7 @@ mod tests {
         assert!(futures::poll!(&mut second).is_pending());
         drop(first);
         drop(second.await.unwrap());
-        // What is larger than all of it goes alone.
+        // A request larger than the total runs alone.
         drop(memory.take(Held { part: 60 * MIB, ..held }, &stop).await.unwrap());
     }
 }

@@ -1,8 +1,8 @@
-//! Copies files between this machine, web servers, S3, COS, OSS and HDFS: in parallel ranges, resumable, with checksums; whole
-//! partitions by date, once they are complete; small files joined to larger ones.
+//! Copies files between this machine, web servers, S3, COS, OSS and HDFS: in parallel ranges, resumable, with
+//! checksums. Can copy partitions by date once they are complete, and join small files into larger ones.
 //!
-//! A target appears whole or not at all: local files by a rename, objects by the completion of their upload. What a
-//! transfer left behind when it ended early is used by the next one, if the source is still the same.
+//! A target appears atomically: local files by a rename, objects by completing their upload. The next
+//! transfer resumes from what an interrupted one left, if the source is unchanged.
 
 #![allow(
     clippy::disallowed_methods,
@@ -63,45 +63,46 @@ use progress::Tracker;
 use records::Records;
 use stores::SILENCE;
 
-/// Files are started anew this often when their source changes while they are read.
+/// Maximum number of restarts of a file whose source changes during the read.
 const RESTARTS: u32 = 3;
 
-/// What to copy and where to.
+/// The sources and target of a transfer, and its settings.
 #[derive(Debug, Clone)]
 pub struct TransferSpec {
     /// Files, folders (ending with `/`) and patterns.
     pub from: Vec<Source>,
-    /// A file, or a folder (ending with `/`, or one that is there).
+    /// A file, or a folder (existing, or ending with `/`).
     pub to: String,
-    /// Where relative local paths begin.
+    /// Base folder of relative local paths.
     pub base: PathBuf,
-    /// Sums for files that `from` names only by a folder or pattern: by name below the target, or by address.
+    /// Checksums of files that `from` names only by a folder or pattern: by name below the target, or by
+    /// address.
     pub sums: BTreeMap<String, String>,
-    /// How many ranges are read at the same time, over all files.
+    /// Number of ranges to read in parallel, over all files.
     pub parallel: usize,
-    /// Bytes of a range.
+    /// Size of a range in bytes.
     pub chunk: u64,
-    /// Bytes of memory that the process may have: of what uploads hold there is only as much at a time as half of it allows.
+    /// Memory limit of the process in bytes: uploads use at most half of it.
     pub memory: Option<u64>,
-    /// How often a range is tried before the transfer fails.
+    /// Maximum attempts per range before the transfer fails.
     pub attempts: u32,
-    /// Credentials and addresses of stores, as environment variables are named.
+    /// Credentials and addresses of stores, by environment variable name.
     pub env: BTreeMap<String, String>,
-    /// The longest silence of a server before a call is given up, and tried again.
+    /// Idle timeout of a server before a call is retried.
     pub silence: Duration,
-    /// What lies in a source's folder when it is complete, like `_SUCCESS`. It is not copied.
+    /// Name of the file that marks a source folder as complete, like `_SUCCESS`. It is not copied.
     pub marker: Option<String>,
-    /// How long a source that is not complete, or not there, is waited for.
+    /// How long to wait for a source that is incomplete or missing.
     pub wait: Duration,
-    /// What becomes of a partition that is not there, or not complete, after that.
+    /// What to do about a partition that is missing or incomplete after that.
     pub missing: Missing,
-    /// Leaves out what Hadoop's programs do not read: names of which a part begins with `_` or `.`.
+    /// Skips files that Hadoop programs ignore: a component of their name begins with `_` or `.`.
     pub skip_hidden: bool,
-    /// Files smaller than this are joined to files of at most so many bytes.
+    /// Files smaller than this are joined into files of at most this many bytes.
     pub merge: Option<u64>,
-    /// Files that are joined have the same first line, which is wanted once.
+    /// Joined files have the same first line, which is kept once.
     pub header: bool,
-    /// An empty file of this name is put into the target's folders when all files are there.
+    /// Name of an empty file to create in the target's folders once all files are complete.
     pub write_marker: Option<String>,
 }
 
@@ -115,23 +116,22 @@ pub enum Missing {
     Skip,
 }
 
-/// One source, as a user or a manifest writes it.
+/// One source, as in the user's input or a manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Source {
-    /// Its address.
     pub url: String,
     /// Its name below the target folder; by default the last part of the address.
     pub name: Option<String>,
-    /// What its content must be, as hexadecimal digits. Only for a source that is one file.
+    /// The expected checksum, in hexadecimal digits. Only for a source that is one file.
     pub sha256: Option<String>,
-    /// The folder below the target that its files go into: empty, or ending with `/`.
+    /// The subfolder of the target for its files: empty, or ending with `/`.
     pub under: String,
-    /// Whether it is one of several partitions, which may be left out.
+    /// Whether it is one of several partitions, which may be skipped.
     pub partition: bool,
 }
 
 impl TransferSpec {
-    /// A transfer with the usual settings: 4 ranges of 8 MiB at a time, 5 attempts, nothing merged.
+    /// A transfer with default settings: 4 ranges of 8 MiB at a time, 5 attempts, no merging.
     pub fn new(from: Vec<Source>, to: impl Into<String>, base: impl Into<PathBuf>) -> Self {
         Self {
             from,
@@ -155,24 +155,24 @@ impl TransferSpec {
     }
 }
 
-/// What all files of one transfer share.
+/// State shared by all files of a transfer.
 pub(crate) struct Shared<'a> {
     spec: &'a TransferSpec,
     stores: &'a Stores,
-    /// What was brought to where no notes can be kept.
+    /// Records of files sent to stores that keep no metadata.
     records: Records,
     tracker: Tracker<'a>,
     permits: Semaphore,
-    /// How many files are under way at the same time.
+    /// Number of concurrent files.
     files: usize,
-    /// How many ranges of one file an upload would hold in memory: fewer when many files are under way.
+    /// Maximum number of ranges of one file that an upload buffers: fewer with many concurrent files.
     width: usize,
     memory: Memory,
     stop: &'a Stop,
 }
 
-/// Copies what `spec` says. The first fault stops the other files, too; what they fetched is kept for the next try.
-/// `listener` hears of every block; raising `stop` ends the transfer in good order.
+/// Runs the transfer `spec`. The first error stops the other files, too; their fetched ranges are kept for
+/// the next attempt. `listener` receives every block; raising `stop` ends the transfer cleanly.
 pub async fn transfer(
     spec: &TransferSpec,
     stop: &Stop,
@@ -207,7 +207,7 @@ pub async fn transfer(
     Ok(Report { files: files.into_iter().map(|(_, file)| file).collect(), left_out: plan.left_out })
 }
 
-/// What the steps before the copying share.
+/// State shared by the steps before the copying.
 pub(crate) struct Asking<'a> {
     spec: &'a TransferSpec,
     stores: &'a Stores,
@@ -232,7 +232,7 @@ impl Shared<'_> {
     }
 }
 
-/// Runs calls that may wait for a disk outside the threads that serve connections.
+/// Runs blocking disk access on another thread than those that serve connections.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, TransferError> + Send + 'static,
 ) -> Result<T, TransferError> {

@@ -1,7 +1,7 @@
-//! A local target while it is being written: a hidden partial file with a note of its finished ranges beside it.
+//! An unfinished local target: a hidden partial file, with a note of its finished ranges beside it.
 //!
-//! The target appears by one rename. A transfer that ends early leaves both files; the next one goes on from there
-//! if the source is still the same.
+//! The target appears by a single rename. An interrupted transfer leaves both files; the next one resumes
+//! from them if the source is unchanged.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -20,10 +20,10 @@ use super::error::TransferError;
 use super::input::{Identity, hex};
 use super::listing::{PART_SUFFIX, parent};
 
-/// How long finished ranges may stay unnoted. A crash fetches what is younger again.
+/// Maximum age of finished ranges that are not saved yet. After a crash, those are fetched again.
 const NOTE_PERIOD: Duration = Duration::from_secs(1);
 
-/// The partial file, held under a lock by one transfer.
+/// The partial file, locked by one transfer.
 pub struct Part {
     file: Arc<File>,
     path: PathBuf,
@@ -33,7 +33,7 @@ pub struct Part {
     noted: Mutex<Instant>,
 }
 
-/// What the note beside a partial file holds.
+/// Content of the note beside a partial file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Note {
     source: Identity,
@@ -42,7 +42,8 @@ struct Note {
 }
 
 impl Part {
-    /// Opens or makes the partial file of `target`. Ranges of an earlier transfer are kept if `source` is the same.
+    /// Opens or creates the partial file of `target`. Keeps ranges of an earlier transfer if `source` is the
+    /// same.
     pub fn open(target: &Path, source: &Identity) -> Result<Self, TransferError> {
         let folder = parent(target);
         std::fs::create_dir_all(&folder).map_err(|error| TransferError::io(&folder, 0, error))?;
@@ -65,7 +66,7 @@ impl Part {
         Ok(part)
     }
 
-    /// Empties a fresh file, or checks that there is room for what is missing.
+    /// Truncates a new file, or checks that the disk has space for the missing ranges.
     fn prepare(&self, size: Option<u64>) -> Result<(), TransferError> {
         let fault = |error| TransferError::io(&self.path, size.unwrap_or(0), error);
         let fresh = self.lock().done.is_empty();
@@ -88,12 +89,12 @@ impl Part {
         }
     }
 
-    /// Bytes that lie in the partial file already.
+    /// Bytes already in the partial file.
     pub fn done(&self) -> u64 {
         self.lock().done.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// What is still to be fetched, in pieces of at most `chunk` bytes.
+    /// The missing ranges, in pieces of at most `chunk` bytes.
     pub fn missing(&self, size: u64, chunk: u64) -> Vec<Range<u64>> {
         let note = self.lock();
         let mut missing = Vec::new();
@@ -110,7 +111,7 @@ impl Part {
         missing
     }
 
-    /// Writes a block; blocks of different ranges may come at the same time.
+    /// Writes a block; blocks of different ranges may arrive concurrently.
     pub async fn write(&self, at: u64, block: Bytes) -> Result<(), TransferError> {
         let (file, path) = (self.file.clone(), self.target.clone());
         super::blocking(move || {
@@ -119,7 +120,7 @@ impl Part {
         .await
     }
 
-    /// Notes a range as finished.
+    /// Marks a range as finished.
     pub fn finish_range(&self, range: Range<u64>) -> Result<(), TransferError> {
         insert(&mut self.lock().done, range);
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +131,7 @@ impl Part {
         self.save()
     }
 
-    /// Writes the note. The data is on disk before the note says so.
+    /// Writes the note, after the data is synced to disk.
     pub fn save(&self) -> Result<(), TransferError> {
         let fault = |error| TransferError::io(&self.note_path, 0, error);
         let note = self.lock().clone();
@@ -143,7 +144,7 @@ impl Part {
         std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &self.note_path)).map_err(fault)
     }
 
-    /// Forgets what was written, for a source that can only be read from its beginning.
+    /// Discards the content, for a source that can only be read from the start.
     pub fn restart(&self) -> Result<(), TransferError> {
         self.lock().done.clear();
         self.file.set_len(0).map_err(|error| TransferError::io(&self.path, 0, error))
@@ -154,7 +155,7 @@ impl Part {
         self.file.clone()
     }
 
-    /// Makes the partial file the target.
+    /// Renames the partial file to the target.
     pub fn publish(&self) -> Result<(), TransferError> {
         self.file.sync_all().map_err(|error| TransferError::io(&self.path, 0, error))?;
         std::fs::rename(&self.path, &self.target)
@@ -165,7 +166,7 @@ impl Part {
         remove(&self.note_path)
     }
 
-    /// Removes the partial file and its note: what was fetched is of no use.
+    /// Removes the partial file and its note: the fetched data is useless.
     pub fn discard(&self) -> Result<(), TransferError> {
         remove(&self.path)?;
         remove(&self.note_path)
@@ -176,7 +177,8 @@ impl Part {
     }
 }
 
-/// Opens and locks. After the lock the name is looked up again: its last holder may have made it the target.
+/// Opens and locks. After locking it checks the name again: the previous holder may have renamed the file to
+/// the target.
 fn open_locked(path: &Path, target: &Path) -> Result<File, TransferError> {
     let fault = |error| TransferError::io(path, 0, error);
     loop {
@@ -188,7 +190,7 @@ fn open_locked(path: &Path, target: &Path) -> Result<File, TransferError> {
             .open(path)
             .map_err(fault)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            // Some network file systems know no locks; there the user has to keep transfers apart.
+            // Some network file systems support no locks; there the user has to avoid concurrent transfers.
             Ok(()) | Err(Errno::NOTSUP | Errno::NOLCK | Errno::NOSYS) => {}
             Err(Errno::WOULDBLOCK) => return Err(TransferError::Busy { path: target.to_owned() }),
             Err(error) => return Err(fault(error.into())),
@@ -223,7 +225,7 @@ fn insert(done: &mut Vec<Range<u64>>, range: Range<u64>) {
     });
 }
 
-/// The target's name, or a hash of it where the suffixes would make it too long for a file system.
+/// The target's name, or a hash of it if the suffixes would make it too long for a file system.
 fn short_name(target: &Path) -> String {
     use sha2::{Digest, Sha256};
     let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();

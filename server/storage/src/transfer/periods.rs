@@ -1,4 +1,5 @@
-//! Partitions by date: an address with a date in it (`logs/dt=%Y-%m-%d/`) stands for one address of every period.
+//! Partitions by date: an address with a date pattern (`logs/dt=%Y-%m-%d/`) expands to one address per
+//! period.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use super::Source;
 use super::error::TransferError;
 use super::glob;
 
-/// No transfer has more partitions: a year of hours.
+/// Maximum number of partitions of a transfer: a year of hours.
 const MOST: usize = 9_000;
 
 /// The lengths of partitions.
@@ -26,14 +27,14 @@ pub enum Every {
     Month,
 }
 
-/// Partitions, from the first to the last, both included.
+/// Partitions, from the first to the last, inclusive.
 #[derive(Debug, Clone, Copy)]
 pub struct Periods {
-    /// The beginning of the first.
+    /// Start of the first partition.
     pub first: DateTime,
-    /// The last begins here, or before.
+    /// The last partition starts at or before this time.
     pub last: DateTime,
-    /// How long each is.
+    /// Length of each partition.
     pub every: Every,
 }
 
@@ -43,7 +44,7 @@ impl Periods {
         if last < first {
             return Err(TransferError::Partitions(format!("last ({last}) comes before first ({first})")));
         }
-        // Each counted from the first: the last days of months would otherwise grow shorter and shorter.
+        // Count each from the first: otherwise the last days of months would shrink step by step.
         let begins = (0..=MOST as i64).map(|count| {
             let days = |count| Span::new().try_days(count).and_then(|span| first.checked_add(span));
             match every {
@@ -63,13 +64,13 @@ impl Periods {
     }
 }
 
-/// Reads `2026-11-21` or `2026-11-21T05`.
+/// Parses `2026-11-21` or `2026-11-21T05`.
 pub fn moment(text: &str) -> Result<DateTime, String> {
     text.parse().map_err(|_| format!("{text:?} is no date; write one like 2026-11-21 or 2026-11-21T05"))
 }
 
-/// The addresses of all partitions in `from`, and the folder that they go to. Where `to` has dates, too, a partition goes
-/// there; otherwise into folders of the same names as at the source, from the first with a date on.
+/// The addresses of all partitions in `from`, and their target folder. If `to` has dates, a partition goes
+/// there. Otherwise it goes into folders named as at the source, from the first with a date on.
 pub fn expand(from: &[String], to: &str, periods: &Periods) -> Result<(Vec<Source>, String), TransferError> {
     if let Some(plain) = from.iter().find(|from| dates(from).is_none()) {
         let why = "it has no date, like %Y-%m-%d, although partitions are asked for";
@@ -98,7 +99,7 @@ pub fn expand(from: &[String], to: &str, periods: &Periods) -> Result<(Vec<Sourc
     Ok((sources, folder.to_owned()))
 }
 
-/// The folders of an address that the names of its files are kept with: from the first with a date on, but for a pattern.
+/// The folders of an address to preserve at the target: from the first with a date on, without a pattern.
 fn folder_with_date(from: &str) -> &str {
     let start = dates(from).map_or(from.len(), |dates| dates.start);
     let (folder, _) = glob::split(from);
@@ -108,7 +109,7 @@ fn folder_with_date(from: &str) -> &str {
     }
 }
 
-/// From the beginning of the first part with a date to the end of the text.
+/// From the start of the first component with a date to the end of the text.
 fn dates(text: &str) -> Option<Range<usize>> {
     let at = text.find('%')?;
     Some(text[..at].rfind('/').map_or(0, |slash| slash + 1)..text.len())

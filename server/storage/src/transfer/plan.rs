@@ -1,4 +1,5 @@
-//! From a specification to one job a file: sources listed, targets named, sums assigned. Nothing is written yet.
+//! Turns a specification into one job per file: lists sources, names targets, assigns checksums. Writes
+//! nothing yet.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -20,27 +21,25 @@ pub(crate) struct Job {
     pub from: Origin,
     /// Its name below the target folder.
     pub name: String,
-    /// What its content must be, in lower case.
+    /// Its expected checksum, in lower case.
     pub sha256: Option<String>,
-    /// Where it goes.
     pub target: Target,
 }
 
-/// Where a file goes.
+/// The target of a file.
 pub(crate) enum Target {
-    /// To this machine; `records` are those of the target folder.
+    /// On this machine; `records` are those of the target folder.
     Local { path: PathBuf, records: Arc<Records> },
-    /// Into a store.
+    /// In a store.
     Store(StorePath),
 }
 
-/// What is to be done.
 pub(crate) struct Plan {
-    /// One a target.
+    /// One per target.
     pub jobs: Vec<Job>,
-    /// The folders that the files of sources go to.
+    /// The target folders of the sources' files.
     pub folders: Vec<Location>,
-    /// Partitions that are not there.
+    /// Missing partitions.
     pub left_out: Vec<String>,
 }
 
@@ -88,7 +87,7 @@ fn target_folder(to: &Location, source: &Source) -> Result<Location, TransferErr
     }
 }
 
-/// A file, the sum that was given with its source, and that source as the user wrote it if it is this one file.
+/// A file, the checksum given with its source, and that source as the user wrote it if it is this one file.
 struct Listed {
     found: Found,
     sha256: Option<String>,
@@ -129,7 +128,7 @@ async fn list(asking: &Asking<'_>, source: &Source) -> Result<(Vec<Listed>, bool
     Ok((listing.files.into_iter().map(listed).collect(), listing.many))
 }
 
-/// What a source stands for, but for what is not to be copied.
+/// The files of a source, without those that are not copied.
 async fn wanted(asking: &Asking<'_>, source: &Source, location: &Location) -> Result<Listing, TransferError> {
     let Asking { spec, stores, .. } = asking;
     let mut listing = expand(stores, location).await?;
@@ -138,7 +137,7 @@ async fn wanted(asking: &Asking<'_>, source: &Source, location: &Location) -> Re
         listing.files.iter_mut().for_each(|found| found.size = size);
     }
     if listing.many {
-        // Markers say that a folder is complete: they are read and written for themselves.
+        // Markers are read and written separately.
         let markers = [&spec.marker, &spec.write_marker];
         let is_marker = |found: &Found| {
             let last = found.name.rsplit('/').next();
@@ -152,7 +151,7 @@ async fn wanted(asking: &Asking<'_>, source: &Source, location: &Location) -> Re
     Ok(listing)
 }
 
-/// What becomes one target.
+/// The files of one target.
 struct Group {
     origin: Origin,
     name: String,
@@ -165,7 +164,7 @@ impl From<Listed> for Group {
     }
 }
 
-/// Small files of one folder and kind become files of at most `limit` bytes, in the order of their names.
+/// Joins small files of one folder and kind into files of at most `limit` bytes, by name.
 fn merge(files: Vec<Listed>, limit: u64, header: bool) -> Result<Vec<Group>, TransferError> {
     let (mut groups, mut small) = (Vec::new(), BTreeMap::<(String, String), Vec<(Listed, u64)>>::new());
     for file in files {
@@ -202,7 +201,7 @@ fn merge(files: Vec<Listed>, limit: u64, header: bool) -> Result<Vec<Group>, Tra
     Ok(groups)
 }
 
-/// Gives each file the sum that was named for it, and refuses sums that belong to no file.
+/// Assigns the given checksums to files, and refuses those that match no file.
 fn assign_sums(files: &mut [Listed], spec: &TransferSpec) -> Result<(), TransferError> {
     let mut left: BTreeSet<&str> = spec.sums.keys().map(String::as_str).collect();
     for file in files {

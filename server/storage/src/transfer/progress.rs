@@ -1,30 +1,30 @@
-//! How far a transfer is, and what it brought.
+//! Progress and result of a transfer.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::listener::Listener;
 
-/// A moment of a running transfer. Bytes count what lies at the target, also from earlier tries.
+/// A snapshot of a running transfer. Bytes count everything at the target, including earlier attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Files that are finished.
+    /// Finished files.
     pub files_done: u64,
-    /// Files in all.
+    /// Total number of files.
     pub files_total: u64,
-    /// Bytes that are there.
+    /// Bytes at the target.
     pub bytes_done: u64,
-    /// Bytes in all, as far as the sources were looked at and tell.
+    /// Total bytes, of sources that are open and report a size.
     pub bytes_total: u64,
 }
 
 /// How a file came to be at its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Fetched from its beginning.
+    /// Fetched from the start.
     Copied,
-    /// Fetched but for this many bytes, which an earlier transfer left.
+    /// Fetched except for this many bytes, which an earlier transfer left.
     Resumed(u64),
-    /// There already, with the same content.
+    /// Already at the target, with the same content.
     Skipped,
 }
 
@@ -33,38 +33,36 @@ pub enum Outcome {
 pub struct FileReport {
     /// The source, without secrets.
     pub url: String,
-    /// Where it lies now.
+    /// Path or URL of the target.
     pub target: String,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Lower-case hexadecimal digits; none only for a skipped object whose store keeps no sum of it.
+    /// Lower-case hexadecimal digits; `None` only for a skipped object without a stored checksum.
     pub sha256: Option<String>,
-    /// How it came there.
     pub outcome: Outcome,
 }
 
-/// What a transfer brought, in the order of the sources.
+/// The result of a transfer, in the order of the sources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The files.
     pub files: Vec<FileReport>,
-    /// Partitions that were not there.
+    /// Partitions that were missing.
     pub left_out: Vec<String>,
 }
 
 impl Report {
-    /// Sum of the sizes.
+    /// Total size in bytes.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// Files that were there already.
+    /// Number of skipped files.
     pub fn skipped(&self) -> u64 {
         self.files.iter().filter(|file| file.outcome == Outcome::Skipped).count() as u64
     }
 }
 
-/// Counts, and tells the listener.
+/// Counts progress, and reports it to the listener.
 pub(crate) struct Tracker<'a> {
     listener: &'a dyn Listener,
     files_total: u64,
@@ -79,7 +77,7 @@ impl<'a> Tracker<'a> {
         Self { listener, files_total, files_done: zero(), bytes_done: zero(), bytes_total: zero() }
     }
 
-    /// Starts to count one file of `expected` bytes.
+    /// Starts counting one file of `expected` bytes.
     pub(crate) fn file(&'a self, expected: u64) -> FileTracker<'a> {
         self.bytes_total.fetch_add(expected, Relaxed);
         FileTracker { all: self, expected, done: AtomicU64::default() }
@@ -95,7 +93,7 @@ impl<'a> Tracker<'a> {
     }
 }
 
-/// The part of one file in the count.
+/// The share of one file in the counters.
 pub(crate) struct FileTracker<'a> {
     all: &'a Tracker<'a>,
     expected: u64,
@@ -109,12 +107,12 @@ impl FileTracker<'_> {
         self.all.tell();
     }
 
-    /// Takes back what was counted: the source must be read from its beginning again.
+    /// Resets the file's count: the source must be read from the start again.
     pub(crate) fn restart(&self) {
         self.all.bytes_done.fetch_sub(self.done.swap(0, Relaxed), Relaxed);
     }
 
-    /// Takes the file out of the count, before it is tried anew or given up.
+    /// Removes the file from the counters, before a retry or after a failure.
     pub(crate) fn give_up(&self) {
         self.restart();
         self.all.bytes_total.fetch_sub(self.expected, Relaxed);

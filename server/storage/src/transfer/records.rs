@@ -1,8 +1,8 @@
-//! What earlier transfers brought into a local folder, or from one to where no notes can be kept with a file (HDFS), so that
-//! the same content is not copied twice.
+//! Records of earlier transfers, so that the same content is not copied twice. They cover files copied into a
+//! local folder, or from one to a store without metadata (HDFS).
 //!
-//! One hidden file of JSON lines in that folder, appended to; the last line about a name counts, and only while
-//! the target still has the size and time that it was left with.
+//! A hidden file of JSON lines in that folder, append-only. The last line of a name counts, as long as the
+//! target still has the recorded size and time.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
@@ -16,7 +16,7 @@ use super::error::TransferError;
 use super::input::{Identity, modified};
 use super::listing::RECORD_NAME;
 
-/// One line: a file that was brought here.
+/// One line: a copied file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Record {
     name: String,
@@ -26,17 +26,17 @@ struct Record {
     source: Identity,
 }
 
-/// What tells whether a target is as it was left.
+/// Determines whether a target is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Time of the last change, in the target's own notation.
     pub modified: String,
 }
 
 impl State {
-    /// Of a file on this machine; none where there is none.
+    /// For a file on this machine; `None` if it does not exist.
     pub fn of_file(path: &Path) -> Option<Self> {
         let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
         Some(Self { size: meta.len(), modified: modified(&meta) })
@@ -50,7 +50,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Reads the records of `folder`; a missing file, or lines that cannot be read, mean that nothing is known.
+    /// Reads the records of `folder`; a missing file or unreadable lines count as no records.
     pub fn load(folder: &Path) -> Self {
         let path = folder.join(RECORD_NAME);
         let text = std::fs::read(&path).unwrap_or_default();
@@ -59,7 +59,7 @@ impl Records {
         Self { path, known: Mutex::new(lines.map(|record| (record.name.clone(), record)).collect()) }
     }
 
-    /// The sha256 of a target and the source that it came from, if the target is as it was left.
+    /// The checksum of a target and its source, if the target is unchanged.
     pub fn find(&self, name: &str, now: &State) -> Option<(String, Identity)> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let record = known.get(name)?;
@@ -67,7 +67,7 @@ impl Records {
         same.then(|| (record.sha256.clone(), record.source.clone()))
     }
 
-    /// Notes that a target, which is so now, has this content.
+    /// Records the content of a target in its current state.
     pub fn add(&self, name: &str, now: State, sha256: &str, source: &Identity) -> Result<(), TransferError> {
         let fault = |error| TransferError::io(&self.path, 0, error);
         let record = Record {
@@ -80,7 +80,7 @@ impl Records {
         let mut line = serde_json::to_vec(&record).map_err(|error| fault(error.into()))?;
         line.push(b'\n');
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        // One write of one line: other transfers may append to the same file.
+        // A single write per line: other transfers may append to the same file.
         OpenOptions::new()
             .append(true)
             .create(true)

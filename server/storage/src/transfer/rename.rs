@@ -1,4 +1,4 @@
-//! A file of HDFS takes the place of another one in one step: by the own protocol of HDFS, or by WebHDFS.
+//! Renames a file of HDFS over another one atomically: by HDFS's native protocol, or by WebHDFS.
 
 use hdfs_native::{ClientBuilder, HdfsError};
 use reqwest::{StatusCode, Url};
@@ -10,7 +10,7 @@ use super::retry::retry;
 use super::stores::{Stores, reach};
 
 impl Stores {
-    /// Gives the file `from`, beside `path`, the name of `path`, which may be there.
+    /// Renames the file `from`, next to `path`, to `path`, which may exist.
     pub(crate) async fn replace(
         &self,
         path: &StorePath,
@@ -30,13 +30,13 @@ impl Stores {
     }
 }
 
-/// A file that is to have another name.
+/// A rename in progress.
 struct Renaming<'a> {
     stores: &'a Stores,
     path: &'a StorePath,
-    /// The name that it is to have, for messages.
+    /// The new name, for messages.
     url: String,
-    /// The path that it has, without a slash before it.
+    /// The old path, without a leading slash.
     from: String,
 }
 
@@ -63,7 +63,7 @@ impl Renaming<'_> {
             reach(self.path).await?;
             match tokio::time::timeout(self.stores.silence(), client.rename(&from, &to, true)).await {
                 Ok(Ok(())) => Ok(()),
-                // It was done before, and only the answer was lost: who calls looks at what is there now.
+                // An earlier attempt succeeded, and only its response was lost: the caller checks the result.
                 Ok(Err(HdfsError::FileNotFound(_))) if again => Ok(()),
                 Ok(Err(HdfsError::RPCError(kind, why))) if kind.contains("AccessControl") => {
                     Err(self.denied(&why))
@@ -78,12 +78,13 @@ impl Renaming<'_> {
     async fn by_http(&self, attempts: u32) -> Result<(), TransferError> {
         let mut asked = false;
         retry(attempts, async || {
-            // What was asked before may have been done, and only the answer lost.
+            // An earlier attempt may have succeeded without a response.
             let again = std::mem::replace(&mut asked, true);
             match self.ask().await? {
                 Answer::Done => Ok(()),
                 Answer::NotThere => self.gone(again),
-                // HttpFS does not know how to overwrite, and says the same when there is nothing to rename.
+                // HttpFS does not support overwriting, and gives the same answer when the source does not
+                // exist.
                 Answer::Refused => {
                     let operator = self.stores.operator(self.path)?;
                     let names = self.path.kind.credential_names();
@@ -91,7 +92,7 @@ impl Renaming<'_> {
                     if !operator.exists(&self.from).await.map_err(fault)? {
                         return self.gone(again);
                     }
-                    // For a moment neither is there under its name.
+                    // For a moment neither name exists.
                     operator.delete(&self.path.path).await.map_err(fault)?;
                     match self.ask().await? {
                         Answer::Refused => Err(self.failed(false, "the server does not rename the file")),
@@ -103,13 +104,13 @@ impl Renaming<'_> {
         .await
     }
 
-    /// The file does not have its old name any more: it has the new one where that was asked for before; who calls looks at what
-    /// is there.
+    /// Handles a missing source: an earlier attempt may have renamed it; the caller checks the result.
     fn gone(&self, again: bool) -> Result<(), TransferError> {
         if again { Ok(()) } else { Err(self.failed(true, format!("/{} is not there any more", self.from))) }
     }
 
-    /// One call of WebHDFS' RENAME: <https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/WebHDFS.html>.
+    /// One call of WebHDFS' RENAME:
+    /// <https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/WebHDFS.html>.
     async fn ask(&self) -> Result<Answer, TransferError> {
         let scheme = if self.path.kind == StoreKind::SecureWebHdfs { "https" } else { "http" };
         let base = format!("{scheme}://{}/webhdfs/v1/", self.path.authority);
@@ -147,7 +148,7 @@ impl Renaming<'_> {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if exception.contains("AccessControl") => {
                 Err(self.denied(&message))
             }
-            // A name node that has just started, or is the standby, says 403, too.
+            // A name node that is starting up, or is the standby, answers 403, too.
             _ => {
                 Err(self.failed(true, format!("{exception}: {}", message.lines().next().unwrap_or_default())))
             }
@@ -155,16 +156,16 @@ impl Renaming<'_> {
     }
 }
 
-/// What a server said to a rename.
+/// A server's answer to a rename.
 enum Answer {
     Done,
-    /// What was to be renamed is not there.
+    /// The source does not exist.
     NotThere,
-    /// Nothing was done.
+    /// The server did nothing.
     Refused,
 }
 
-/// What is answered where no options are known.
+/// The response of servers that do not know the options.
 #[derive(Deserialize)]
 struct Renamed {
     boolean: bool,

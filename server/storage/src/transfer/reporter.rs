@@ -1,4 +1,4 @@
-//! Telling how a transfer goes: lines for people, JSON lines for the run that it is a task of.
+//! Reports a transfer's progress: lines for users, and JSON lines for the run whose task it is.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -12,10 +12,10 @@ use super::error::TransferError;
 use super::listener::Listener;
 use super::progress::{Progress, Report};
 
-/// Between two lines about the progress.
+/// Interval of progress lines.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Writes to standard output and to the file of outputs.
+/// Writes to standard output and to the outputs file.
 pub(crate) struct Reporter {
     outputs: Option<File>,
     began: Instant,
@@ -23,7 +23,7 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// `outputs` is the file named by CUBELOOM_OUTPUTS, when the transfer is a task of a run.
+    /// `outputs` is the file in CUBELOOM_OUTPUTS, if the transfer is a task of a run.
     pub(crate) fn new(outputs: Option<&Path>) -> Result<Self, TransferError> {
         let open = |path: &Path| {
             let file = OpenOptions::new().append(true).create(true).open(path);
@@ -33,7 +33,7 @@ impl Reporter {
         Ok(Self { outputs: outputs.map(open).transpose()?, began: now, told: Mutex::new(now) })
     }
 
-    /// The end: a last line of progress, then the outputs.
+    /// At the end: a last line of progress, then the outputs.
     pub(crate) fn finish(&self, report: &Report) {
         let (files, bytes, skipped) = (report.files.len(), report.bytes(), report.skipped());
         let mut output =
@@ -48,7 +48,7 @@ impl Reporter {
         say(&format!("{files} files, {} in {seconds:.1} s; {skipped} were there already", human(bytes)));
     }
 
-    /// A full disk under the file of outputs must not end a transfer that works.
+    /// A full disk under the outputs file must not end a working transfer.
     fn record(&self, line: &Value) {
         if let Some(mut file) = self.outputs.as_ref() {
             let _ = file.write_all(format!("{line}\n").as_bytes());
@@ -57,7 +57,7 @@ impl Reporter {
 }
 
 impl Listener for &Reporter {
-    /// Says something once a second.
+    /// Reports at most once a second.
     fn progress(&self, now: Progress) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.elapsed() < PERIOD {
@@ -83,7 +83,7 @@ impl Listener for &Reporter {
     }
 }
 
-/// A closed pipe is no reason to stop copying.
+/// Ignore a closed pipe: keep copying.
 fn say(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! Passing faults are tried again: a few times, waiting longer each time.
+//! Retries transient errors, a limited number of times, with exponential backoff.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use opendal::layers::RetryLayer;
 
 use super::error::TransferError;
 
-/// First wait; doubled each time.
+/// First delay; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// Tries `call` up to `attempts` times as long as its faults are passing ones.
+/// Runs `call` up to `attempts` times, as long as its errors are transient.
 pub(crate) async fn retry<T>(
     attempts: u32,
     mut call: impl AsyncFnMut() -> Result<T, TransferError>,
@@ -26,7 +26,7 @@ pub(crate) async fn retry<T>(
     call().await
 }
 
-/// The same for calls of a store that only the store's client can repeat (parts of an upload, pages of a list).
+/// The same for calls that only the store's client can repeat (parts of an upload, pages of a list).
 pub(crate) fn layer(attempts: u32) -> RetryLayer {
     RetryLayer::new()
         .with_min_delay(FIRST_WAIT)

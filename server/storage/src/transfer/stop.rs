@@ -1,4 +1,4 @@
-//! Ending a transfer early without losing what it fetched.
+//! Ends a transfer early without losing its fetched data.
 
 use std::future::Future;
 
@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use super::error::TransferError;
 
-/// A flag that every wait of a transfer listens to. Clones share it.
+/// A stop flag that every wait of a transfer checks. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Stop(watch::Sender<bool>);
 
@@ -17,7 +17,7 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Asks the transfer to end.
+    /// Stops the transfer.
     pub fn raise(&self) {
         self.0.send_replace(true);
     }
@@ -27,7 +27,7 @@ impl Stop {
         if *self.0.borrow() { Err(TransferError::Stopped) } else { Ok(()) }
     }
 
-    /// Waits for `work`, but not beyond the raising of the flag.
+    /// Waits for `work`, or until the flag is raised.
     pub(crate) async fn or<T>(&self, work: impl Future<Output = T>) -> Result<T, TransferError> {
         let mut flag = self.0.subscribe();
         tokio::select! {

@@ -1,4 +1,4 @@
-//! Connections to stores and web servers, made once a transfer from the credentials that were handed in.
+//! Clients for stores and web servers, created once per transfer from the given credentials.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,26 +12,27 @@ use super::error::TransferError;
 use super::location::{StoreKind, StorePath};
 use super::wall::{Outside, Walled};
 
-/// Longest silence of a server before a call is given up (and tried again), where nothing else is said.
+/// Default idle timeout of a server before a call is aborted and retried.
 pub(crate) const SILENCE: Duration = Duration::from_secs(60);
-/// So many times as long where a part is sent first: the server is silent until it has all of it.
+/// Factor for uploads of a part: the server is silent until it has all of it.
 const SENDING: u32 = 5;
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Opens stores by bucket or host, and keeps them.
+/// Opens stores by bucket or host, and caches them.
 pub struct Stores {
     env: BTreeMap<String, String>,
-    /// Made when first needed: reading the machine's certificates takes longer than copying a small file.
+    /// Created on demand: loading the machine's certificates takes longer than copying a small file.
     reader: OnceLock<reqwest::Client>,
     sender: OnceLock<reqwest::Client>,
     operators: Mutex<HashMap<(StoreKind, String), Operator>>,
-    /// Whether stores may only be where [`super::wall`] allows them to be.
+    /// Whether [`super::wall`] restricts the stores' addresses.
     walled: bool,
     silence: Duration,
 }
 
 impl Stores {
-    /// `env` holds the credentials under the names that the vendors' own tools use (see the README of the template).
+    /// `env` has the credentials under the names that the vendors' own tools use (see the README of the
+    /// template).
     pub fn new(env: BTreeMap<String, String>) -> Self {
         Self {
             env,
@@ -43,13 +44,14 @@ impl Stores {
         }
     }
 
-    /// The same with another limit for the silence of a server.
+    /// The same with another idle timeout.
     #[must_use]
     pub fn silent_for(self, silence: Duration) -> Self {
         Self { silence, ..self }
     }
 
-    /// The same for stores that somebody else has named: none of this machine or of its network alone.
+    /// The same for stores that a user has named: it blocks addresses of this machine and of its internal
+    /// network.
     pub fn walled(env: BTreeMap<String, String>) -> Self {
         Self { walled: true, ..Self::new(env) }
     }
@@ -59,12 +61,12 @@ impl Stores {
         self.client(&self.reader, self.silence)
     }
 
-    /// How long a call may be without a word.
+    /// Idle timeout of a call.
     pub(super) fn silence(&self) -> Duration {
         self.silence
     }
 
-    /// The client that sends.
+    /// The client for uploads.
     pub(super) fn sender(&self) -> Result<&reqwest::Client, TransferError> {
         self.client(&self.sender, self.silence * SENDING)
     }
@@ -76,12 +78,12 @@ impl Stores {
     ) -> Result<&'a reqwest::Client, TransferError> {
         match place.get() {
             Some(made) => Ok(made),
-            // Made twice at worst, when two files ask at the same moment.
+            // Created twice at worst, by two concurrent files.
             None => client(&self.env, silence, self.walled).map(|made| place.get_or_init(|| made)),
         }
     }
 
-    /// The store that holds `path`, for reading and listing. Nothing is tried again in here.
+    /// The store of `path`, for reading and listing, without retries.
     pub(crate) async fn reading(&self, path: &StorePath) -> Result<Operator, TransferError> {
         reach(path).await?;
         Ok(self
@@ -89,11 +91,11 @@ impl Stores {
             .layer(TimeoutLayer::new().with_timeout(self.silence).with_io_timeout(self.silence)))
     }
 
-    /// The store that holds `path`, for writing. Calls are tried again in here, since only the store's client can send
-    /// a part of an upload once more.
+    /// The store of `path`, for writing. It retries internally, since only the store's client can repeat a
+    /// part of an upload.
     pub(crate) async fn writing(&self, path: &StorePath, attempts: u32) -> Result<Operator, TransferError> {
         reach(path).await?;
-        // HDFS takes small packets, and its client hangs while no name node answers.
+        // HDFS accepts small packets, and its client hangs while the name node is unreachable.
         let patience = if path.kind == StoreKind::Hdfs { self.silence } else { self.silence * SENDING };
         let timeout = TimeoutLayer::new().with_timeout(self.silence).with_io_timeout(patience);
         Ok(self.operator(path)?.layer(timeout).layer(super::retry::layer(attempts)))
@@ -140,7 +142,8 @@ impl Stores {
 
     fn s3(&self, bucket: &str) -> opendal::Result<Operator> {
         let region = self.get("AWS_REGION").or(self.get("AWS_DEFAULT_REGION")).unwrap_or("us-east-1");
-        // The library's own search for credentials reads the environment and asks the cloud's metadata server.
+        // The library's own credential discovery reads the environment and queries the cloud's metadata
+        // server.
         let mut s3 = services::S3::default()
             .bucket(bucket)
             .region(region)
@@ -194,13 +197,14 @@ impl Stores {
         if let Some(user) = self.get("HADOOP_USER_NAME") {
             hdfs = hdfs.user_name(user);
         }
-        // Files become visible under their name by a rename; until then they lie here. No slash goes before it.
+        // Files become visible under their name by a rename; until then they are here. It has no leading
+        // slash.
         Operator::new(hdfs.atomic_write_dir("tmp/.cubeloom-transfer/"))
     }
 }
 
-/// The HDFS client waits for minutes for a name node that is not there, so one is looked for first.
-/// A name without a port is a name service, whose hosts only the client's own configuration knows.
+/// Checks that the name node is reachable, since the HDFS client waits for minutes. A name without a port is
+/// a name service, whose hosts only the client's own configuration has.
 pub(super) async fn reach(path: &StorePath) -> Result<(), TransferError> {
     if path.kind != StoreKind::Hdfs || !path.authority.contains(':') {
         return Ok(());
@@ -221,7 +225,7 @@ fn client(
     silence: Duration,
     walled: bool,
 ) -> Result<reqwest::Client, TransferError> {
-    // A second call fails because the first one's provider is in place, which is what is wanted.
+    // A second call fails because the provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (proxies, extra) = (proxies(env)?, certificates(env)?);
     let begin = || {
@@ -230,7 +234,7 @@ fn client(
             .connect_timeout(CONNECT)
             .read_timeout(silence)
             .no_proxy();
-        // A redirect may lead to an address, which nobody resolves.
+        // A redirect may lead to an IP address, which bypasses the resolver.
         let builder = match walled {
             true => builder.dns_resolver(Arc::new(Outside)).redirect(reqwest::redirect::Policy::none()),
             false => builder,
@@ -238,7 +242,7 @@ fn client(
         proxies.iter().cloned().fold(builder, reqwest::ClientBuilder::proxy)
     };
     let built = begin().tls_certs_merge(extra.clone()).build();
-    // Minimal machines have no certificates of authorities; plain HTTP must work there all the same.
+    // Minimal machines have no CA certificates; plain HTTP must still work there.
     let built = built.or_else(|_| begin().tls_certs_only(extra).build());
     built.map_err(|error| TransferError::http("the HTTP client", error))
 }
@@ -258,7 +262,7 @@ fn proxies(env: &BTreeMap<String, String>) -> Result<Vec<reqwest::Proxy>, Transf
     Ok(found.into_iter().map(|proxy| proxy.no_proxy(except.clone())).collect())
 }
 
-/// Authorities that are trusted besides the machine's own: a PEM file named by AWS_CA_BUNDLE or SSL_CERT_FILE.
+/// Additional CA certificates: a PEM file named by AWS_CA_BUNDLE or SSL_CERT_FILE.
 fn certificates(env: &BTreeMap<String, String>) -> Result<Vec<reqwest::Certificate>, TransferError> {
     let Some(file) = env.get("AWS_CA_BUNDLE").or_else(|| env.get("SSL_CERT_FILE")).filter(|v| !v.is_empty())
     else {

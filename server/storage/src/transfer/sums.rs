@@ -1,4 +1,4 @@
-//! SHA-256 sums: reading what users write, and computing those of files.
+//! SHA-256 checksums: parses user input, and computes those of files.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::error::TransferError;
 use super::input::hex;
 
-/// The sum in lower case, if it is one.
+/// The checksum in lower case, if it is valid.
 pub(crate) fn check(text: &str) -> Result<String, TransferError> {
     let sum = text.trim().strip_prefix("sha256:").unwrap_or(text.trim());
     if sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -19,7 +19,7 @@ pub(crate) fn check(text: &str) -> Result<String, TransferError> {
     Err(TransferError::Manifest(format!("{text:?} is not a SHA-256 sum; it has 64 hexadecimal digits")))
 }
 
-/// The sum of an open file, read from its beginning.
+/// The checksum of an open file, read from the start.
 pub(crate) async fn of_file(file: Arc<File>, path: &Path) -> Result<String, TransferError> {
     let path = path.to_owned();
     super::blocking(move || {
@@ -41,7 +41,7 @@ pub(crate) async fn of_file(file: Arc<File>, path: &Path) -> Result<String, Tran
     .await
 }
 
-/// Compares with the sum that was given, if one was.
+/// Compares with the given checksum, if any.
 pub(crate) fn verify(url: &str, expected: Option<&str>, actual: &str) -> Result<(), TransferError> {
     match expected {
         Some(expected) if expected != actual => Err(TransferError::Checksum {

@@ -1,4 +1,4 @@
-//! Whether a file of HDFS is there, for whoever waits for it.
+//! Whether an HDFS file exists, for sensors that wait for it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,11 +13,11 @@ use super::location::{Location, StoreKind, StorePath};
 use super::stores::Stores;
 use super::wall;
 
-/// Whether there is a file at an address of HDFS; where it ends with a slash, whether there is a folder that holds
-/// something. `inner` says whether the name node may be on this machine. `patience` is how long it may be silent.
+/// Whether a file exists at an HDFS address; if it ends with a slash, whether a non-empty folder does.
+/// `inner` permits a name node on this machine. `patience` is its idle timeout.
 ///
 /// # Errors
-/// When the address is none of HDFS, or nobody answers there.
+/// The address is not an HDFS address, or is unreachable.
 pub async fn is_there(url: &str, inner: bool, patience: Duration) -> Result<bool, TransferError> {
     let Location::Store(mut path) = Location::parse(url, Path::new("/"))? else {
         return Err(TransferError::bad_url(url, "it is no address of HDFS"));
@@ -35,7 +35,7 @@ pub async fn is_there(url: &str, inner: bool, patience: Duration) -> Result<bool
         true => match store.lister_with(&path.path).limit(2).await {
             Ok(mut entries) => loop {
                 match entries.try_next().await {
-                    // The folder itself is among them.
+                    // The folder itself is in its list.
                     Ok(Some(entry)) if entry.path() == path.path => {}
                     Ok(entry) => break Ok(entry.is_some()),
                     Err(error) => break Err(error),
@@ -51,8 +51,8 @@ pub async fn is_there(url: &str, inner: bool, patience: Duration) -> Result<bool
     }
 }
 
-/// Puts the addresses of name nodes in the place of their names, once: the client, which looks names up by itself, is led
-/// nowhere else. A name without a port is one of the configuration of this machine's administrator.
+/// Replaces the names of name nodes by their addresses, once: the client, which resolves names itself, cannot
+/// be led elsewhere. A name without a port comes from the configuration of this machine's administrator.
 async fn pin(path: &mut StorePath, url: &str) -> Result<(), TransferError> {
     if !path.authority.contains(':') {
         return Ok(());

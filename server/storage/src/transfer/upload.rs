@@ -1,4 +1,4 @@
-//! Into a store: ranges are read in parallel, put in order, and become one object when all of them are there.
+//! Uploads to a store: reads ranges in parallel and sends them in order as one object.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,21 +21,21 @@ use super::records::State;
 use super::retry::retry;
 use super::{Shared, blocking, sums};
 
-/// Limits of S3 and COS: parts are at least this long, and at most so many.
+/// Limits of S3 and COS: minimum size and maximum number of parts.
 const SMALLEST_PART: u64 = 5 << 20;
 const MOST_PARTS: u64 = 10_000;
 
-/// Notes that are kept with an object: a mark of the source that it came from, and its sum where that was given.
+/// Metadata of an object: the identity of its source, and its checksum if given.
 const SOURCE_NOTE: &str = "cubeloom-source";
 const SUM_NOTE: &str = "cubeloom-sha256";
 
-/// One object on its way.
+/// One upload.
 struct Upload<'a> {
     shared: &'a Shared<'a>,
     job: &'a Job,
     input: &'a Input,
     operator: Operator,
-    /// Where the object is to be.
+    /// The path of the object.
     path: &'a StorePath,
     url: String,
 }
@@ -67,11 +67,11 @@ impl Upload<'_> {
         TransferError::store(&self.url, self.path.kind.credential_names(), &error)
     }
 
-    /// What lies at the target, if it is the content that is to be put there.
+    /// The existing object, if it has the wanted content.
     async fn present(&self) -> Result<Option<Present>, TransferError> {
         let meta = match self.operator.stat(&self.path.path).await {
             Ok(meta) => meta,
-            // Who may write need not be allowed to look.
+            // Write permission does not imply read permission.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {
                 return Ok(None);
             }
@@ -87,7 +87,7 @@ impl Upload<'_> {
         Ok((same && Some(there.bytes) == identity.size).then_some(there))
     }
 
-    /// What was noted of what lies at the target: with the object, or here.
+    /// The record of the existing object: its metadata, or the local record.
     fn noted(&self, meta: &Metadata) -> Noted {
         if self.path.kind.keeps_notes() {
             return Noted { sha256: note(meta, SUM_NOTE), source: note(meta, SOURCE_NOTE) };
@@ -108,8 +108,9 @@ impl Upload<'_> {
     }
 
     async fn copy(&self, count: &FileTracker<'_>) -> Result<FileReport, TransferError> {
-        // What reads ranges has tried each of them again, and most stores' clients what they send. That of HDFS does not: a
-        // NameNode may say that a block is "not replicated yet", which a DataNode has not told it of.
+        // The range reader has retried each range, and most stores' clients retry what they send. The HDFS
+        // client does not: a NameNode may report a block as "not replicated yet" before a DataNode has
+        // reported it.
         let restartable = !self.input.ranges || self.path.kind == StoreKind::Hdfs;
         let attempts = if restartable { self.shared.spec.attempts } else { 1 };
         let (bytes, sum) = retry(attempts, async || {
@@ -120,7 +121,7 @@ impl Upload<'_> {
         Ok(self.report(bytes, Some(sum), Outcome::Copied))
     }
 
-    /// One upload from its beginning to its completion; a fault on the way leaves the target as it was.
+    /// One upload from start to completion; an error leaves the target unchanged.
     async fn put(&self, count: &FileTracker<'_>) -> Result<(u64, String), TransferError> {
         let place = self.place();
         let held = self.shared.memory.share(&self.url, self.wants(), self.shared.files)?;
@@ -128,13 +129,13 @@ impl Upload<'_> {
         let mut writer = self.writer(&place, held.width).await?;
         match self.fill(&mut writer, held.width, count).await {
             Ok(sent) => {
-                // What is whole stays when it cannot be put in its place: the target may be gone by then.
+                // Keep the complete file if it cannot be moved into place: the target may be gone by then.
                 self.publish(&place).await?;
                 self.settle(&sent).await?;
                 Ok(sent)
             }
             Err(error) => {
-                // The first fault is the one to tell; a store drops what was not completed, sooner or later.
+                // Report the first error; a store drops incomplete uploads sooner or later.
                 let _ = writer.abort().await;
                 if place != self.path.path {
                     let _ = self.operator.delete(&place).await;
@@ -144,7 +145,7 @@ impl Upload<'_> {
         }
     }
 
-    /// Sends all of it. What a store has taken may still be refused at the end: it is written late.
+    /// Sends everything. A store may still refuse at the end, since it writes late.
     async fn fill(
         &self,
         writer: &mut Writer,
@@ -157,7 +158,7 @@ impl Upload<'_> {
         Ok(sent)
     }
 
-    /// The key that is written to: on HDFS another name, since what is written there can be seen at once.
+    /// The key to write to: on HDFS a temporary name, since a file is visible while it is being written.
     fn place(&self) -> String {
         let path = &self.path.path;
         match (self.path.kind, path.rsplit_once('/')) {
@@ -167,18 +168,18 @@ impl Upload<'_> {
         }
     }
 
-    /// Bytes of a part.
+    /// Size of a part in bytes.
     fn part(&self) -> u64 {
         let size = self.input.identity.size.unwrap_or(0);
         self.shared.spec.chunk.max(SMALLEST_PART).max(size.div_ceil(MOST_PARTS))
     }
 
-    /// What it would hold at a time if there were memory for all that is asked for.
+    /// The memory that it would use without a limit.
     fn wants(&self) -> Held {
         let (range, part, width) = (self.shared.spec.chunk.max(1), self.part(), self.shared.width);
         match self.input.identity.size {
             Some(size) => Held { range: range.min(size), part: part.min(size), width },
-            // It is read in one piece, as it comes.
+            // Read as one stream, without ranges.
             None => Held { range: 0, part, width },
         }
     }
@@ -186,7 +187,7 @@ impl Upload<'_> {
     async fn writer(&self, place: &str, width: usize) -> Result<Writer, TransferError> {
         let over_http = matches!(self.path.kind, StoreKind::WebHdfs | StoreKind::SecureWebHdfs);
         if let Some((folder, _)) = place.rsplit_once('/').filter(|_| over_http) {
-            // Its rename does nothing, without a word, when the folder is not there.
+            // The rename does nothing, silently, if the folder does not exist.
             self.operator.create_dir(&format!("{folder}/")).await.map_err(|error| self.fault(error))?;
         }
         let mut options = self.operator.writer_with(place).chunk(self.part() as usize).concurrent(width);
@@ -226,7 +227,7 @@ impl Upload<'_> {
         Ok((bytes, hex(&hasher.finalize())))
     }
 
-    /// The content in order. Ranges that were read ahead wait in memory, `width` of them at most.
+    /// The content in order. At most `width` ranges read ahead are in memory.
     fn blocks(&self, width: usize) -> LocalBoxStream<'_, Result<Bytes, TransferError>> {
         let spec = self.shared.spec;
         match self.input.identity.size {
@@ -239,7 +240,7 @@ impl Upload<'_> {
         }
     }
 
-    /// Reads one range; after a passing fault it goes on where the connection broke.
+    /// Reads one range; after a transient error it continues where the connection broke.
     async fn range(&self, range: Range<u64>) -> Result<Bytes, TransferError> {
         let wanted = (range.end - range.start) as usize;
         let read = Mutex::new(BytesMut::with_capacity(wanted));
@@ -280,7 +281,7 @@ impl Upload<'_> {
         self.shared.stores.replace(self.path, place, self.shared.spec.attempts).await
     }
 
-    /// Looks whether all of it is there, and notes what was brought.
+    /// Verifies that the object is complete, and records it.
     async fn settle(&self, (bytes, sum): &(u64, String)) -> Result<(), TransferError> {
         let meta = match self.operator.stat(&self.path.path).await {
             Ok(meta) => meta,
@@ -294,7 +295,7 @@ impl Upload<'_> {
         if let Some(now) = state(&meta).filter(|_| !self.path.kind.keeps_notes()) {
             let noted = self.shared.records.add(&self.url, now, sum, &self.input.identity);
             if let Err(error) = noted {
-                // It is there all the same; it would only be sent once more.
+                // The object exists all the same; it would only be sent once more.
                 tracing::debug!(%error, "what was sent is not noted");
             }
         }
@@ -302,13 +303,13 @@ impl Upload<'_> {
     }
 }
 
-/// What lies at a target already.
+/// An existing object at the target.
 struct Present {
     bytes: u64,
     sha256: Option<String>,
 }
 
-/// What is known of what lies at a target.
+/// The record of an existing object.
 #[derive(Default)]
 struct Noted {
     sha256: Option<String>,

@@ -1,6 +1,6 @@
-//! Which addresses a store may be at that somebody else has named: none of the server's own machine, and none that only
-//! this network knows, such as a cloud's metadata service. Names are resolved once, by the client that connects to what
-//! it has found: a name that answers otherwise the second time gains nothing.
+//! Allowed addresses of stores that a user has named. Blocks the server's own machine, and addresses with a
+//! meaning only on this network, such as a cloud's metadata service. The client resolves a name once and
+//! connects to the result. So a name that resolves differently the second time gains nothing.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -11,18 +11,18 @@ use opendal_http_transport_reqwest::ReqwestTransport;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// What somebody is told whose store is behind the wall.
+/// The error for a blocked store.
 pub const REFUSED: &str = "the address is one of the server's own machine or network: an administrator can allow \
      these with [server] private_endpoints";
 
-/// The metadata services of clouds that are not at link-local addresses.
+/// Metadata services of clouds outside the link-local range.
 const METADATA: [IpAddr; 3] = [
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
 ];
 
-/// Whether an address is of this machine, or means something on this network only.
+/// Whether an address belongs to this machine, or has a meaning only on this network.
 #[must_use]
 pub fn is_inner(address: IpAddr) -> bool {
     let address = plain(address);
@@ -37,7 +37,7 @@ pub fn is_inner(address: IpAddr) -> bool {
         || METADATA.contains(&address)
 }
 
-/// Whether an address is one of these, or of a private network: where programs are that trust their neighbours.
+/// Whether an address is one of these, or of a private network, where programs trust their neighbours.
 #[must_use]
 pub fn is_private(address: IpAddr) -> bool {
     let private = match plain(address) {
@@ -50,7 +50,7 @@ pub fn is_private(address: IpAddr) -> bool {
     private || is_inner(address)
 }
 
-/// Whether a URL names such an address itself.
+/// Whether a URL contains such an address itself.
 #[must_use]
 pub fn names_inner(url: &str) -> bool {
     let url = Url::parse(url).ok();
@@ -61,13 +61,13 @@ pub fn names_inner(url: &str) -> bool {
     own_name || bare.parse().is_ok_and(is_inner)
 }
 
-/// The address of version 4 that one of version 6 stands for, where it does.
+/// The IPv4 address embedded in an IPv6 address, if any.
 fn plain(address: IpAddr) -> IpAddr {
     let IpAddr::V6(long) = address.to_canonical() else { return address.to_canonical() };
     let bits = long.to_bits();
     let last = || Ipv4Addr::from_bits((bits & u128::from(u32::MAX)) as u32).into();
     match long.segments() {
-        // By translation (NAT64), and of old (compatible addresses; those that are special themselves stay).
+        // NAT64, and deprecated IPv4-compatible addresses, except special ones.
         [0x64, 0xff9b, 0, 0, 0, 0, ..] => last(),
         [0, 0, 0, 0, 0, 0, high, _] if high != 0 => last(),
         // 6to4
@@ -76,7 +76,7 @@ fn plain(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Finds addresses of names, but none behind the wall.
+/// Resolves names, and rejects blocked addresses.
 pub(super) struct Outside;
 
 impl Resolve for Outside {
@@ -84,7 +84,7 @@ impl Resolve for Outside {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
             let (inner, outer): (Vec<SocketAddr>, Vec<_>) = found.partition(|found| is_inner(found.ip()));
-            // One inner address is enough: who chose the name may have the client come to it by failing at the others.
+            // A single blocked address is enough to reject: the owner of the name could make the others fail.
             if outer.is_empty() || !inner.is_empty() {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, REFUSED).into());
             }
@@ -93,7 +93,7 @@ impl Resolve for Outside {
     }
 }
 
-/// Sends requests, but none to an address behind the wall: such a one is not resolved.
+/// Sends requests, except to blocked literal addresses, which bypass the resolver.
 pub(super) struct Walled(pub(super) ReqwestTransport);
 
 impl HttpTransport for Walled {

@@ -1,7 +1,7 @@
 //! Plain web servers as sources.
 //!
-//! Not through OpenDAL's HTTP service, which encodes queries away and takes a whole file for the range that it asked
-//! for: servers that ignore `Range`, refuse `HEAD` or do not know their length are common.
+//! Does not use OpenDAL's HTTP service. That one encodes queries away, and mistakes a whole file for the
+//! requested range. Servers that ignore `Range`, refuse `HEAD` or do not know their length are common.
 
 use futures::{StreamExt, TryStreamExt};
 use reqwest::header::{
@@ -21,16 +21,16 @@ pub struct Page {
     shown: String,
 }
 
-/// What the server tells about it.
+/// The server's information about it.
 pub struct Facts {
-    /// The address is left empty here.
+    /// The address is left empty.
     pub identity: Identity,
-    /// Whether ranges are answered with ranges.
+    /// Whether the server supports ranges.
     pub ranges: bool,
 }
 
 impl Page {
-    /// Asks for size and identity: by HEAD, or by the first byte where HEAD does not tell enough.
+    /// Requests size and identity: by HEAD, or by the first byte if HEAD is insufficient.
     pub async fn open(client: &Client, url: &Url) -> Result<(Self, Facts), TransferError> {
         let page =
             Self { client: client.clone(), url: url.clone(), shown: Location::Http(url.clone()).to_string() };
@@ -55,7 +55,7 @@ impl Page {
                 let total = content_range(headers).and_then(|(_, total)| total);
                 Ok(Facts { identity: identity(headers, total), ranges: total.is_some() })
             }
-            // The one answer that an empty file can give to a request for its first byte.
+            // The only possible answer of an empty file to a request for its first byte.
             StatusCode::RANGE_NOT_SATISFIABLE if content_range_total(headers) == Some(0) => {
                 Ok(Facts { identity: identity(headers, Some(0)), ranges: false })
             }
@@ -66,7 +66,7 @@ impl Page {
         }
     }
 
-    /// The bytes of a range; the answer must be of the same content as `expected`.
+    /// The bytes of a range; the response must have the same content as `expected`.
     pub async fn read(
         &self,
         expected: &Identity,
@@ -99,7 +99,7 @@ impl Page {
     }
 
     async fn send(&self, method: Method, range: Option<String>) -> Result<Response, TransferError> {
-        // Ranges are of what is stored; a compressed answer would have other offsets.
+        // Ranges refer to the stored bytes; a compressed response would have other offsets.
         let mut request = self.client.request(method, self.url.clone()).header(ACCEPT_ENCODING, "identity");
         if let Some(range) = range {
             request = request.header(RANGE, range);
@@ -128,7 +128,7 @@ impl Page {
     }
 }
 
-/// The URL without what changes each time it is signed anew, so that a new signature continues an old transfer.
+/// The URL without its signature, so that a new signature continues an old transfer.
 pub(crate) fn without_signature(url: &Url) -> String {
     let mut plain = url.clone();
     let _ = plain.set_username("");

@@ -1,5 +1,6 @@
-//! Tencent's COS and Alibaba's OSS. No server of theirs can be had: a stand-in keeps objects in memory and checks the
-//! signature of every request by its own reading of the vendor's documentation, which the vendor's published examples check.
+//! Tencent's COS and Alibaba's OSS. Neither has a server to run locally: a fake keeps objects in memory and
+//! checks the signature of every request. It implements the vendor's documentation separately, verified by
+//! the vendor's published examples.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,7 +18,7 @@ use sha1::{Digest, Sha1};
 
 use crate::helpers::{content, copy, names, spec, write};
 
-/// What both vendors encode: all but letters, digits and these.
+/// Characters that both vendors encode: all but letters, digits and these.
 const ENCODED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 const MIB: usize = 1 << 20;
 
@@ -54,8 +55,8 @@ fn cos_signature(
     hex(&hmac_sha1(key.as_bytes(), &text))
 }
 
-/// <https://help.aliyun.com/zh/oss/developer-reference/include-signatures-in-the-authorization-header>; `resource` has the
-/// bucket, the key and the sub-resources.
+/// <https://help.aliyun.com/zh/oss/developer-reference/include-signatures-in-the-authorization-header>;
+/// `resource` has the bucket, the key and the sub-resources.
 fn oss_signature(secret: &str, method: &str, headers: &Pairs, resource: &str) -> String {
     let of = |name: &str| headers.get(name).map(String::as_str).unwrap_or_default();
     let own = headers.iter().filter(|(name, _)| name.starts_with("x-oss-"));
@@ -117,13 +118,13 @@ const SECRET: &str = "of this test: +/=";
 const ID: &str = "id-of-this-test";
 const BUCKET: &str = "examples-1250000000";
 
-/// The stand-in. Requests come to it as to a proxy, since the bucket is part of the host's name.
+/// The fake store. Requests arrive as at a proxy, since the bucket is part of the host's name.
 #[derive(Clone)]
 struct Cloud {
     vendor: Vendor,
     objects: Arc<Mutex<BTreeMap<String, (Bytes, Pairs)>>>,
     parts: Arc<Mutex<BTreeMap<(String, u32), Bytes>>>,
-    /// What was asked, in order.
+    /// Requests, in order.
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -164,7 +165,7 @@ impl Cloud {
         (cloud, env.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
-    /// Whether whoever asks knows the secret.
+    /// Whether the request is signed with the secret.
     fn is_signed(&self, method: &Method, path: &str, query: &Pairs, headers: &Pairs) -> bool {
         let given = headers.get("authorization").map(String::as_str).unwrap_or_default();
         match self.vendor {
@@ -309,7 +310,7 @@ async fn there_and_back(vendor: Vendor, scheme: &str) {
     assert_eq!(names(&back), ["large.bin", "with space+(腾讯云)/small.csv"]);
     assert!(std::fs::read(back.join("large.bin")).unwrap() == large);
     assert_eq!(copy(&cloud_spec(&env, &from, &folder)).await.unwrap().skipped(), 2, "what is there is known");
-    // A wrong secret is refused, and who reads of it is told which variables to look at.
+    // A wrong secret is refused, and the error names the variables to check.
     let mut wrong = env.clone();
     for (name, value) in &mut wrong {
         if name.ends_with("KEY") || name.ends_with("SECRET") {
@@ -321,7 +322,7 @@ async fn there_and_back(vendor: Vendor, scheme: &str) {
             .await;
     assert!(matches!(error, Err(TransferError::Credentials { .. })), "{error:?}");
     assert!(!dir.path().join("x").exists());
-    // Nor does who writes: what was there stays.
+    // The same for writes: the existing object stays.
     let other = write(dir.path().join("other.bin"), b"other");
     let error = copy(&cloud_spec(&wrong, other.to_str().unwrap(), &format!("{folder}large.bin"))).await;
     assert!(matches!(error, Err(TransferError::Credentials { .. })), "{error:?}");

@@ -1,4 +1,4 @@
-//! Onto a file system without room for what comes.
+//! Onto a file system without enough space.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use cubeloom_storage::transfer::{Outcome, TransferError};
 use crate::helpers::{content, copy, names, spec, write};
 use crate::web_server::{Behaviour, WebServer};
 
-/// A file system of two MiB, unmounted when it is dropped.
+/// A file system of two MiB, unmounted on drop.
 struct Small(PathBuf);
 
 impl Small {
@@ -26,8 +26,8 @@ impl Drop for Small {
     }
 }
 
-/// Whether the size is known before, so that nothing is fetched, or the disk is full half-way: the target is as it was.
-/// Only root can mount a file system of its own.
+/// Either the size is known in advance, so the transfer fetches nothing, or the disk fills up midway: the
+/// target is unchanged. Only root can mount a file system.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_target_is_as_it_was_and_the_transfer_works_when_there_is_room() {
     if !rustix::process::geteuid().is_root() {
@@ -48,7 +48,7 @@ async fn a_full_target_is_as_it_was_and_the_transfer_works_when_there_is_room() 
         assert!(error.to_string().contains("model.bin: the disk is full"), "{error}");
         assert_eq!(std::fs::read(&to).unwrap(), old, "chunked: {chunked}");
         assert_eq!(server.take_seen().sent > 0, chunked, "a size that is known is looked at first");
-        // Less comes, and there is room for it beside the old one.
+        // Less arrives, and fits beside the old file.
         let bytes = content(800 << 10, 32);
         server.change(|behaviour| behaviour.bytes.clone_from(&bytes));
         assert_eq!(copy(&spec).await.unwrap().files[0].outcome, Outcome::Copied);

@@ -1,5 +1,5 @@
-//! To and from a real HDFS: a NameNode and a DataNode. One test, since starting them takes longer than each scenario; all
-//! of them are run whatever becomes of the others.
+//! To and from a real HDFS: a NameNode and a DataNode. One test, since starting them takes longer than each
+//! scenario; all scenarios run even if some fail.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -21,14 +21,15 @@ mod sending;
 
 const MIB: usize = 1 << 20;
 
-/// The servers of `tests/support/hadoop`; they end when their standard input is closed, so also when this process dies.
+/// The servers of `tests/support/hadoop`; they end when their standard input is closed, so also when this
+/// process dies.
 struct Hdfs {
     child: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// By its own protocol, and over HTTP.
+    /// By RPC, and over HTTP.
     addresses: [String; 2],
-    /// Where all that the servers keep lies.
+    /// The servers' data folder.
     folder: PathBuf,
 }
 
@@ -51,7 +52,7 @@ impl Hdfs {
         Self { orders: child.stdin.take(), child, answers, addresses, folder }
     }
 
-    /// Has a server killed, started, frozen or thawed.
+    /// Kills, starts, freezes or thaws a server.
     fn order(&mut self, order: &str) {
         writeln!(self.orders.as_mut().unwrap(), "{order}").unwrap();
         let mut line = String::new();
@@ -106,7 +107,7 @@ fn hdfs_spec(from: &str, to: &str) -> TransferSpec {
     spec
 }
 
-/// Who started the servers may do everything on them.
+/// The user who started the servers is their superuser.
 fn user() -> String {
     String::from_utf8(Command::new("id").arg("-un").output().unwrap().stdout).unwrap().trim().to_owned()
 }
@@ -117,7 +118,7 @@ async fn put(hdfs: &Hdfs, path: &str, bytes: &[u8]) {
     copy(&hdfs_spec(file.to_str().unwrap(), &format!("{}/{path}", hdfs.addresses[0]))).await.unwrap();
 }
 
-/// All files of a folder, hidden ones too.
+/// All files of a folder, including hidden ones.
 async fn content_of(hdfs: &Hdfs, folder: &str) -> Vec<(String, Vec<u8>)> {
     let dir = tempfile::tempdir().unwrap();
     let to = dir.path().join("got");
@@ -128,7 +129,7 @@ async fn content_of(hdfs: &Hdfs, folder: &str) -> Vec<(String, Vec<u8>)> {
     names(&to).into_iter().map(read).collect()
 }
 
-/// Runs the program; its exit code, and what it wrote.
+/// Runs the program; returns its exit code and output.
 fn call(dir: &Path, user: &str, args: &[&str]) -> (Option<i32>, String, serde_json::Value) {
     let outputs = write(dir.join("outputs.jsonl"), b"");
     let env = [

@@ -1,11 +1,11 @@
-//! Making files, starting transfers, and looking at what came of them.
+//! Creates files, runs transfers, and checks their results.
 
 use std::path::{Path, PathBuf};
 
 use cubeloom_storage::transfer::{Report, Source, Stop, TransferError, TransferSpec, transfer};
 use sha2::{Digest, Sha256};
 
-/// Bytes without a period that a range could hide in; `seed` makes them another file.
+/// Non-periodic bytes, so that misplaced ranges show; `seed` makes them another file.
 pub fn content(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut bytes = Vec::with_capacity(length + 8);
@@ -46,7 +46,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     found
 }
 
-/// What is sent is noted beside the first source, where that is a file of this machine.
+/// Records of uploads are kept beside the first source, if that is a file of this machine.
 pub fn spec(from: &[&str], to: impl AsRef<Path>) -> TransferSpec {
     let base = from.first().map(Path::new).filter(|path| path.is_absolute()).and_then(Path::parent);
     let base = base.unwrap_or(Path::new("/nowhere")).to_owned();

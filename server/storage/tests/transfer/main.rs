@@ -1,4 +1,4 @@
-//! Transfers for real: on this machine's disk, from web servers with all their faults, with a real S3 server and a real HDFS.
+//! Real transfers: on this machine's disk, from faulty web servers, with a real S3 server and a real HDFS.
 
 #![allow(clippy::disallowed_methods, reason = "tests make the files that they look at")]
 #![expect(clippy::unwrap_used, reason = "clippy knows functions marked as tests, not their helpers")]

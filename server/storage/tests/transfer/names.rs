@@ -1,4 +1,4 @@
-//! Whatever a server or a manifest calls a file, it ends below the target folder or is refused.
+//! Whatever a server or a manifest names a file, it ends up below the target folder or is refused.
 
 use std::path::{Component, Path};
 

@@ -1,4 +1,4 @@
-//! The program `cubeloom transfer`, as a task of a run calls it.
+//! The command `cubeloom transfer`, as a task of a run calls it.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -100,7 +100,7 @@ fn wrong_calls_and_failures_have_their_exit_codes() {
     assert_eq!((code, lines.len()), (ExitCode::from(1), 0));
 }
 
-/// Not a test, but the program as a process of its own, for tests that send it signals: standard input holds its
+/// Not a test, but the program as a separate process, for tests that send it signals: standard input has its
 /// arguments as a list.
 #[test]
 #[ignore = "a program that other tests start"]
@@ -129,7 +129,7 @@ fn started(command: &mut Command, args: &[&str]) -> Child {
     child
 }
 
-/// Runs the program as a process of its own, with these variables; its exit code, and what it said.
+/// Runs the program as a separate process, with these variables; returns its exit code and output.
 pub fn call_apart(args: &[&str], env: &[(&str, &str)]) -> (Option<i32>, String) {
     let mut command = apart();
     command.envs(env.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -152,7 +152,7 @@ fn a_killed_transfer_goes_on_where_it_was() {
         ["transfer", "--from", &url, "--to", to.to_str().unwrap(), "--chunk", "256KiB", "--parallel", "1"];
     for signal in [Signal::KILL, Signal::TERM] {
         let mut child = start(&args);
-        // Long enough for a note to be written, too short for the whole file: it takes 3.8 s at least.
+        // Long enough to write a note, too short for the whole file, which takes at least 3.8 s.
         let note = dir.path().join(".file.cubeloom-part.json");
         let before = std::fs::read(&note).unwrap_or_default();
         let end = Instant::now() + Duration::from_secs(60);

@@ -1,5 +1,5 @@
-//! To and from a real S3 server. One test, since starting the server takes longer than all of them together; each
-//! scenario has a bucket of its own, and all of them are run whatever becomes of the others.
+//! To and from a real S3 server. One test, since starting the server takes longer than all scenarios
+//! together; each has its own bucket, and all run even if some fail.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,10 +16,11 @@ use crate::web_server::{Behaviour, WebServer};
 
 const MIB: usize = 1 << 20;
 
-/// The bucket that may hold no more than this many bytes.
+/// The bucket with this size limit, in bytes.
 const SMALL: (&str, usize) = ("full", 4 * MIB);
 
-/// The server of `tests/support/s3`; it ends when its standard input is closed, so also when this process dies.
+/// The server of `tests/support/s3`; it ends when its standard input is closed, so also when this process
+/// dies.
 struct Gateway {
     child: Child,
     orders: Option<ChildStdin>,
@@ -56,12 +57,13 @@ impl Gateway {
         Self { orders: child.stdin.take(), child, answers, env: env.into() }
     }
 
-    /// The keys of a bucket's uploads that are neither complete nor given up.
+    /// The keys of a bucket's uploads that are neither completed nor aborted.
     fn uploads(&mut self, bucket: &str) -> Vec<String> {
         serde_json::from_str(&self.order(&format!("uploads {bucket}"))).unwrap()
     }
 
-    /// S3's mark of an object. One that came in parts has their number behind the sum of their sums.
+    /// S3's ETag of an object. For a multipart object it is the hash of its parts' hashes, followed by their
+    /// number.
     fn mark(&mut self, path: &str) -> String {
         serde_json::from_str(&self.order(&format!("mark {path}"))).unwrap()
     }
@@ -116,7 +118,7 @@ fn s3_spec(env: &Env, from: &str, to: &str) -> TransferSpec {
     spec
 }
 
-/// Stops a transfer when this many bytes are through.
+/// Stops a transfer after this many bytes.
 async fn stopped_at(spec: &TransferSpec, bytes: usize) {
     let stop = Stop::default();
     let raise = stop.clone();
@@ -131,7 +133,7 @@ async fn stopped_at(spec: &TransferSpec, bytes: usize) {
 
 async fn put_and_get(s3: &mut Gateway, bucket: &str) {
     let dir = tempfile::tempdir().unwrap();
-    // Three parts of 5 MiB, the smallest that S3 takes.
+    // Three parts of 5 MiB, S3's minimum.
     let bytes = content(12 * MIB + 345, 30);
     let from = write(dir.path().join("from"), &bytes);
     let object = format!("s3://{bucket}/dir/object");
@@ -154,7 +156,8 @@ async fn put_and_get(s3: &mut Gateway, bucket: &str) {
     assert_eq!(copy(&other).await.unwrap().files[0].target, format!("s3://{bucket}/copies/object"));
 }
 
-/// What an interrupted transfer left is what the next one begins with: told by making one of two ranges false.
+/// The next transfer resumes from what an interrupted one left. The test shows this by corrupting one of two
+/// ranges.
 async fn resume(env: &Env, bucket: &str) {
     let dir = tempfile::tempdir().unwrap();
     let bytes = content(8 * MIB, 31);
@@ -171,7 +174,7 @@ async fn resume(env: &Env, bucket: &str) {
     assert!(kept >= MIB as u64 && kept < 8 * MIB as u64, "{kept}");
     assert_eq!(std::fs::read(&to).unwrap(), bytes);
 
-    // Another object under the same name: nothing of the old one may be taken.
+    // Another object under the same name: nothing of the old one may be used.
     std::fs::remove_dir_all(to.parent().unwrap()).unwrap();
     stopped_at(&get, 3 * MIB).await;
     write(&from, &content(8 * MIB, 32));
@@ -180,7 +183,7 @@ async fn resume(env: &Env, bucket: &str) {
     assert_eq!(std::fs::read(&to).unwrap(), content(8 * MIB, 32));
 }
 
-/// A put that fails leaves the object as it was, and no parts of the new one.
+/// A failed upload leaves the object unchanged, and no parts of the new one.
 async fn failed_put(s3: &mut Gateway, bucket: &str) {
     let env = &s3.env;
     let dir = tempfile::tempdir().unwrap();
@@ -203,8 +206,8 @@ async fn failed_put(s3: &mut Gateway, bucket: &str) {
     assert!(s3.uploads(bucket).is_empty());
 }
 
-/// What had arrived of a folder when its transfer was stopped is not sent again; the file that was on its way is, and nothing
-/// is left of its first try.
+/// Files of a folder that arrived before a stop are not sent again; the file in progress is, and nothing of
+/// its first attempt remains.
 async fn stopped_put(s3: &mut Gateway, bucket: &str) {
     let dir = tempfile::tempdir().unwrap();
     let sizes = [("a", MIB), ("b", MIB), ("c", 16 * MIB), ("d", MIB)];
@@ -227,7 +230,7 @@ async fn stopped_put(s3: &mut Gateway, bucket: &str) {
     }
 }
 
-/// A bucket that may hold no more: what was there stays, whether the new one comes as a whole or in parts.
+/// A bucket at its size limit: the existing object stays, whether the new one is sent whole or in parts.
 async fn full(env: &Env, bucket: &str) {
     let dir = tempfile::tempdir().unwrap();
     let old = write(dir.path().join("old"), &content(SMALL.1 / 2, 40));
@@ -245,7 +248,8 @@ async fn full(env: &Env, bucket: &str) {
     assert!(std::fs::read(back).unwrap() == std::fs::read(old).unwrap());
 }
 
-/// More at a time than there is memory for: files wait for each other, and none is sent whose parts have no room at all.
+/// More concurrent data than memory: files wait for each other, and a file is refused if its parts cannot fit
+/// at all.
 async fn little_memory(env: &Env, bucket: &str) {
     let dir = tempfile::tempdir().unwrap();
     let files = [("a", 42), ("b", 43), ("c", 44)].map(|(name, seed)| (name, content(11 * MIB, seed)));

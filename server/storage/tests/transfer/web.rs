@@ -76,7 +76,7 @@ async fn after_the_death_of_the_server_finished_ranges_are_not_fetched_again() {
     let report = copy(&spec).await.unwrap();
     let Outcome::Resumed(kept) = report.files[0].outcome else { panic!("{report:?}") };
     let second = server.take_seen();
-    // What was in flight when the server died is lost: four ranges, or more on a busy machine.
+    // Data in flight when the server died is lost: four ranges, or more on a busy machine.
     assert!(kept as usize >= MIB && kept.is_multiple_of(MIB as u64), "{kept}");
     assert_eq!(second.different_ranges(), 16 - kept as usize / MIB);
     assert_eq!(std::fs::read(&to).unwrap(), bytes);
@@ -221,7 +221,7 @@ async fn refusals_name_the_address() {
     assert!(matches!(denied, TransferError::Denied { .. }), "{denied}");
     let folder = copy(&spec(&[&server.url("folder/")], &to)).await.unwrap_err();
     assert!(folder.to_string().contains("cannot be listed"), "{folder}");
-    // A port that was free a moment ago and is nobody's now.
+    // A port that was free a moment ago and has no listener.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut refused = spec(&[&format!("http://user:hidden@127.0.0.1:{port}/x")], &to);
     refused.attempts = 2;
@@ -278,7 +278,7 @@ async fn every_kind_of_store_says_that_nobody_answers() {
     }
 }
 
-/// Also the one way to see requests for hosts that are not on this machine.
+/// This is also the only way to see requests for hosts that are not on this machine.
 #[tokio::test(flavor = "multi_thread")]
 async fn proxies_are_used_but_not_for_this_machine() {
     let proxy = WebServer::start(Behaviour { bytes: b"content".to_vec(), ..Behaviour::default() }).await;

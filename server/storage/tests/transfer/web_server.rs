@@ -1,4 +1,4 @@
-//! A web server on a free port that counts what it sends, and fails as it is told to.
+//! A web server on a free port that counts what it sends, and fails on demand.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::server::TlsStream;
 
-/// What the server has and does. Tests change it between transfers.
+/// Content and faults of the server. Tests change them between transfers.
 #[derive(Clone, Default)]
 pub struct Behaviour {
     pub bytes: Vec<u8>,
@@ -27,11 +27,11 @@ pub struct Behaviour {
     pub no_ranges: bool,
     /// Answers HEAD with 405.
     pub no_head: bool,
-    /// Does not tell how long the file is.
+    /// Does not send the file's length.
     pub chunked: bool,
-    /// Sends this many bytes of content in all, then breaks every connection.
+    /// Sends this many bytes of content in total, then breaks every connection.
     pub dies_after: Option<usize>,
-    /// Breaks every answer after this many bytes, but goes on serving.
+    /// Breaks every response after this many bytes, but keeps serving.
     pub breaks_after: Option<usize>,
     /// Answers this many requests with 503 first.
     pub busy: usize,
@@ -39,24 +39,24 @@ pub struct Behaviour {
     pub slow: Option<std::time::Duration>,
 }
 
-/// What the server has seen.
+/// Requests that the server has seen.
 #[derive(Default)]
 pub struct Seen {
     /// `Range` of each GET, in order; empty for the whole.
     pub ranges: Vec<String>,
-    /// Bytes of content that were handed to the connection.
+    /// Bytes of content passed to the connection.
     pub sent: usize,
-    /// The most answers of which some was left to send at one time.
+    /// Maximum number of concurrent unfinished responses.
     pub most: usize,
-    /// Path and query of each request; the whole address when the server is used as a proxy.
+    /// Path and query of each request; the whole URL when the server is used as a proxy.
     pub uris: Vec<String>,
-    /// Signatures and passwords, where there were any.
+    /// Signatures and passwords, if any.
     pub authorizations: Vec<String>,
 }
 
 impl Seen {
-    /// How many ranges were asked for. A request that its client has given up may be read only after the next transfer began,
-    /// which asks for the same range: its bytes, and its request, count twice then.
+    /// Number of distinct requested ranges. A cancelled request may be read only after the next transfer
+    /// began and requested the same range: then its bytes and its request count twice.
     pub fn different_ranges(&self) -> usize {
         self.ranges.iter().collect::<BTreeSet<_>>().len()
     }
@@ -66,7 +66,7 @@ impl Seen {
 pub struct WebServer {
     pub behaviour: Arc<Mutex<Behaviour>>,
     pub seen: Arc<Mutex<Seen>>,
-    /// Answers of which some is left to send.
+    /// Number of unfinished responses.
     under_way: Arc<AtomicUsize>,
     origin: String,
 }
@@ -81,7 +81,7 @@ impl WebServer {
         server
     }
 
-    /// The same over TLS, with a certificate of its own (PEM) that nobody trusts unless told to.
+    /// The same over TLS, with a self-signed certificate (PEM) that clients must add.
     pub async fn start_tls(behaviour: Behaviour) -> (Self, String) {
         let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
         let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
@@ -105,8 +105,8 @@ impl WebServer {
         change(&mut self.behaviour.lock().unwrap());
     }
 
-    /// What it has seen since the last time, once no answer is under way: one that its client has given up may be sent for
-    /// a moment more.
+    /// Requests since the last call, once no response is in progress: a cancelled one may be sent for a
+    /// moment longer.
     pub fn take_seen(&self) -> Seen {
         let began = std::time::Instant::now();
         while self.under_way.load(Ordering::SeqCst) > 0 {
@@ -211,7 +211,7 @@ fn get(server: WebServer, behaviour: Behaviour, headers: &HeaderMap) -> Response
     answer.body(body(server, behaviour, part)).unwrap()
 }
 
-/// Counts an answer until its last piece is handed over, or nobody wants the rest.
+/// Counts a response until its last piece is sent, or the client is gone.
 struct UnderWay(WebServer);
 
 impl UnderWay {
@@ -230,7 +230,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// The content in small pieces, counted, until the server is to break.
+/// The content in small pieces, counted, until the configured fault.
 fn body(server: WebServer, behaviour: Behaviour, part: Vec<u8>) -> Body {
     let pieces: Vec<Vec<u8>> = part.chunks(64 << 10).map(<[u8]>::to_vec).collect();
     let (mut sent_here, mut left) = (0, pieces.len());

@@ -1,4 +1,4 @@
-//! Ways to people.
+//! Alert channels.
 
 use cubeloom_domain::alert::Channel;
 use cubeloom_domain::identity::AuditEntry;
@@ -19,7 +19,7 @@ impl Store {
     /// Stores a new channel, at revision 1.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchProject`]; otherwise when the database refuses.
+    /// [`StoreError::NoSuchProject`].
     pub async fn create_alert_channel(
         &self,
         channel: &Channel,
@@ -41,28 +41,17 @@ impl Store {
         .await
     }
 
-    /// A channel.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn alert_channel(&self, id: &str) -> Result<Option<Channel>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM alert_channels WHERE id = $1");
         self.one(AssertSqlSafe(sql), Values::texts("alert channel", &[id])?, read).await
     }
 
-    /// Returns the channels of a project, oldest first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The channels of a project, oldest first.
     pub async fn alert_channels(&self, project: &str) -> Result<Vec<Channel>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM alert_channels WHERE project = $1 ORDER BY id");
         self.all(AssertSqlSafe(sql), Values::texts("alert channel", &[project])?, read).await
     }
 
-    /// Changes a channel.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn update_alert_channel(
         &self,
         channel: &Channel,
@@ -77,9 +66,6 @@ impl Store {
     }
 
     /// Deletes a channel, with its messages.
-    ///
-    /// # Errors
-    /// When the database refuses.
     pub async fn delete_alert_channel(
         &self,
         id: &str,
@@ -103,8 +89,8 @@ impl Store {
     }
 }
 
-/// The channels that are used, of one project or of all. One that cannot be read is left out and said in the server's log:
-/// it must not keep a run from ending.
+/// The enabled channels of one project or of all. An unreadable one is skipped and logged: it must not
+/// prevent a run from ending.
 pub(crate) async fn listening(
     connection: &mut AnyConnection,
     project: Option<&str>,
@@ -123,7 +109,8 @@ pub(crate) async fn listening(
     Ok(found.await?.into_iter().flatten().collect())
 }
 
-/// Only the runs that a channel tells of, as `Rules::want` has it; `runs` is what their table is called in the statement.
+/// Restricts to the runs that a channel reports, as in `Rules::want`; `runs` is the alias of their table in
+/// the statement.
 pub(super) fn only_its_runs(
     wanted: &mut Conditions,
     channel: &Channel,
@@ -138,7 +125,7 @@ pub(super) fn only_its_runs(
     wanted.any_of(&format!("{runs}.pipeline"), &pipelines)
 }
 
-/// What of a channel may change.
+/// Binds a channel's mutable fields.
 fn bind(channel: &Channel, values: &mut Values) -> Result<(), StoreError> {
     values.text(&channel.name)?.text(channel.kind.as_str())?.text(&channel.shown)?;
     values.text(&channel.address)?.maybe_text(channel.secret.as_deref())?;

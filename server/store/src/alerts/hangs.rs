@@ -1,4 +1,4 @@
-//! Attempts that hang.
+//! Alerts about hanging attempts.
 
 use cubeloom_domain::alert::Alert;
 use cubeloom_domain::hang::Hang;
@@ -12,8 +12,8 @@ use crate::error::StoreError;
 use crate::rows::{self, RUN_COLUMNS};
 use crate::values::{Columns, Values};
 
-/// Raises what follows from attempts that are about to be written: that some are marked as hanging which were not stored as
-/// that. One that hangs is written often, and of it nothing else is read. With `mails` the person whose run it is hears of it, too.
+/// Raises alerts for written attempts that are newly marked as hanging. A hanging attempt is written often,
+/// so only its stored hang is read. With `mails` the user of the run gets mail, too.
 pub(crate) async fn hanging(
     connection: &mut AnyConnection,
     attempts: &[AttemptRecord],
@@ -38,7 +38,7 @@ pub(crate) async fn hanging(
     Ok(())
 }
 
-/// Whether the attempt is marked already with this hang: one that is over may be followed by another.
+/// Whether the attempt is already marked with this hang: a resolved one may be followed by another.
 async fn is_stored(
     connection: &mut AnyConnection,
     attempt: &AttemptRecord,

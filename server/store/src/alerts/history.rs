@@ -1,4 +1,4 @@
-//! What became of messages.
+//! The history of alert messages.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::alert::Delivery;
@@ -16,11 +16,8 @@ use crate::{Store, audit};
 pub(super) const COLUMNS: &str = "id, channel, alert_json, batch, state, due_at, tries, ended_at, answer";
 
 impl Store {
-    /// The messages of a project, or of one of its channels, the newest first; only those before one, for the next page. Those
-    /// of a person have their id for a channel.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The messages of a project, or of one of its channels, newest first; `before` starts the next page.
+    /// Messages to users have the user's id as their channel.
     pub async fn alert_deliveries(
         &self,
         project: &str,
@@ -38,10 +35,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, read).await
     }
 
-    /// Notes a message that was sent by hand, to try a channel.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Records a test message that a user sent to try a channel.
     pub async fn note_alert(&self, delivery: &Delivery, audit: &AuditEntry) -> Result<(), StoreError> {
         self.transact(async |connection| {
             insert(connection, delivery).await?;
@@ -50,11 +44,8 @@ impl Store {
         .await
     }
 
-    /// Forgets messages that ended before a moment, and those of channels that are gone: one may have been written while
-    /// its channel was deleted. Mails to people stay for their time.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes messages that ended before a moment, and those of deleted channels: one may have been written
+    /// while its channel was deleted. Mails to users stay for their retention.
     pub async fn delete_old_alerts(&self, before: Timestamp) -> Result<u64, StoreError> {
         self.transact(async |connection| {
             let mut values = Values::new("alert", 1);

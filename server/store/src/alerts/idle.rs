@@ -1,4 +1,4 @@
-//! Tasks that hold GPUs and do not use them.
+//! Alerts about allocated but idle GPUs.
 
 use cubeloom_domain::alert::{Alert, AlertKind, Channel};
 use cubeloom_domain::{AttemptKey, Timestamp};
@@ -11,31 +11,23 @@ use crate::Store;
 use crate::error::StoreError;
 use crate::values::{Columns, Values};
 
-/// An attempt whose cards are idle.
+/// An attempt with idle GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleCards {
-    /// Attempt.
     pub key: AttemptKey,
-    /// Project.
     pub project: String,
-    /// Pipeline.
     pub pipeline: String,
-    /// User who started the run.
     pub user: String,
-    /// Since when they are idle, as far as that is known.
+    /// When they became idle, as far as that is known.
     pub since: Timestamp,
     /// When one of them was last busy, if that is known.
     pub busy_at: Option<Timestamp>,
-    /// Description.
     pub sentence: String,
 }
 
 impl Store {
-    /// Tells of attempts whose cards are idle: once by each channel, and once to the person whose run it is, until they were
-    /// busy in between. Returns how many messages that made.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Alerts about attempts with idle GPUs, once per channel and once to the user of the run, until they are
+    /// busy in between. Returns the number of messages.
     pub async fn raise_idle(&self, idle: &[IdleCards], now: Timestamp) -> Result<usize, StoreError> {
         let mut told = 0;
         for one in idle {
@@ -67,17 +59,17 @@ impl Store {
 }
 
 impl IdleCards {
-    /// What the keys of all that is told of the attempt begin with.
+    /// The prefix of the keys of all alerts about the attempt.
     fn own(&self) -> String {
         format!("{}:{}:", AlertKind::GpuIdle.as_str(), self.key)
     }
 
-    /// Whether it is news for whom it was told last at this moment.
+    /// Whether it is new to a receiver last alerted at this moment.
     fn is_news(&self, last: Option<Timestamp>) -> bool {
         last.is_none() || self.busy_at > last
     }
 
-    /// What was told before is in the key: of servers that look at once, one tells it.
+    /// The key contains the last alert, so that of several servers checking concurrently only one alerts.
     fn alert(&self, last: Option<Timestamp>, now: Timestamp) -> Alert {
         let key = format!("{}{}", self.own(), last.unwrap_or_default().0);
         let topic = format!("gpu_idle:{}:{}", self.pipeline, self.key.task);
@@ -93,8 +85,8 @@ impl IdleCards {
     }
 }
 
-/// Mails it to the person whose run it is, unless one of the channels, which have been told already, mails it to the same
-/// address.
+/// Sends mail to the user of the run, unless one of the channels, which are already notified, sends mail to
+/// the same address.
 async fn mail(
     connection: &mut AnyConnection,
     channels: &[Channel],
@@ -114,7 +106,7 @@ async fn mail(
     person::write(connection, &person, &one.alert(last, now)).await
 }
 
-/// When the channel, or the person, was last told of the attempt.
+/// When the channel, or the user, was last alerted about the attempt.
 async fn last_told(
     connection: &mut AnyConnection,
     channel: &str,

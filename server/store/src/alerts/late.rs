@@ -1,4 +1,4 @@
-//! Runs that are late: looked for now and then, told once for each.
+//! Alerts about late runs, from periodic checks, once per run.
 
 use std::time::Duration;
 
@@ -14,16 +14,13 @@ use crate::conditions::Conditions;
 use crate::error::StoreError;
 use crate::rows::{RUN_COLUMNS, run};
 
-/// How many runs one look tells of, for each channel: the next look tells of others.
+/// Maximum number of runs per check and channel: the next check covers others.
 const AT_ONCE: usize = 100;
-/// What became late before is told no more: nobody was there to tell it.
+/// Runs that became late earlier cause no alert: no server was up to raise it.
 const OLDEST: Duration = Duration::from_secs(24 * 3600);
 
 impl Store {
-    /// Tells of runs that have not succeeded when they should have. Returns how many messages that made.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Alerts about runs that missed their deadline. Returns the number of messages.
     pub async fn raise_late(&self, now: Timestamp) -> Result<usize, StoreError> {
         let channels = listening(&mut *self.inner.pool.acquire().await?, None).await?;
         let mut told = 0;
@@ -37,11 +34,11 @@ impl Store {
         Ok(told)
     }
 
-    /// The runs that are late and that a channel has not told of; not those that were so before there was the channel.
+    /// The late runs without an alert of this channel; not those that were late before the channel existed.
     async fn late(&self, channel: &Channel, now: Timestamp) -> Result<Vec<RunRecord>, StoreError> {
         let oldest = now.minus(OLDEST).max(channel.created_at);
         let mut wanted = Conditions::new("run");
-        // As `Cause::is_late` has it.
+        // The same condition as `Cause::is_late`.
         wanted.fixed("state <> 'cancelled' AND (state <> 'succeeded' OR ended_at > late_at)");
         only_its_runs(&mut wanted, channel, "runs")?;
         wanted.int("late_at <", Some(now.0))?;
@@ -67,7 +64,7 @@ fn of_run(run: &RunRecord, now: Timestamp) -> Alert {
     }
 }
 
-/// As the query above has it.
+/// The same key as in the query above.
 fn key(run: &RunId) -> String {
     format!("late:{run}")
 }

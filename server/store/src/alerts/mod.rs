@@ -1,9 +1,8 @@
-//! Alerts: the channels of projects, and their messages from the moment in which something happens to the one in which the
-//! receiver has taken them.
+//! Alerts: the channels of projects, and their messages from the event to the delivery.
 //!
-//! A message is written in the transaction of what it tells, so that none is lost, and under a key that its channel has
-//! once, so that none is doubled. What sends it takes it by lease; after a crash it is sent again, under the same id. What
-//! concerns the person whose run it is goes to them, too, by mail, in the same way.
+//! A message is written in the transaction of its event, so that none is lost. Its key is unique per channel,
+//! so that none is duplicated. The sender leases it; after a crash it is sent again, under the same id.
+//! Alerts about a user's run also go to the user by mail, in the same way.
 
 mod channels;
 mod hangs;

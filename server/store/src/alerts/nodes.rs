@@ -1,4 +1,4 @@
-//! Nodes that are set aside: told to every project that may use their cluster.
+//! Alerts about cordoned nodes, to every project that may use their cluster.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::raise::tell;
 use crate::error::StoreError;
 use crate::projects::places;
 
-/// Tells of a node that is being set aside.
+/// Alerts about a node that is being cordoned.
 pub(crate) async fn node_aside(connection: &mut AnyConnection, aside: &NodeAside) -> Result<(), StoreError> {
     let wants = |channel: &Channel| channel.rules.events.contains(&AlertKind::NodeSetAside);
     let channels: Vec<Channel> = listening(connection, None).await?.into_iter().filter(wants).collect();

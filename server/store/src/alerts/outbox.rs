@@ -1,4 +1,4 @@
-//! Messages that are to be sent: taken by lease, held over quiet hours, settled.
+//! The outbox of messages: leased, deferred over quiet hours, settled.
 
 use std::time::Duration;
 
@@ -15,42 +15,35 @@ use crate::error::StoreError;
 use crate::query::{collect, execute, places};
 use crate::values::{Columns, Values};
 
-/// Messages for one receiver that are sent together, in their order.
+/// Messages for one receiver that are sent together, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// Who gets them.
     pub to: Receiver,
-    /// At least one; exactly one for a person.
+    /// At least one; exactly one for a user.
     pub deliveries: Vec<Delivery>,
 }
 
-/// Who gets a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Receiver {
-    /// Whoever hears of a channel.
     Channel(Channel),
-    /// The person whose run it is, by mail.
+    /// The user of the run, by mail.
     Person(User),
-    /// Nobody any more: the channel was deleted, or the person has switched mails off meanwhile.
+    /// None: the channel was deleted, or the user has switched mails off meanwhile.
     Nobody,
 }
 
-/// What came of sending.
+/// The outcome of sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// The receiver took it.
     Sent,
-    /// It is tried again at this moment.
+    /// It is retried at this moment.
     Again(Timestamp),
-    /// It is not tried again.
+    /// It is not retried.
     Failed,
 }
 
 impl Store {
-    /// Leases batches that are due and that nobody holds, the longest due first.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Leases unleased batches that are due, longest due first.
     pub async fn claim_alerts(
         &self,
         owner: &str,
@@ -89,7 +82,7 @@ impl Store {
         self.all(sql, values, |row: &AnyRow| Ok(Columns::of("alert", row).text()?.to_owned())).await
     }
 
-    /// Takes a batch; of two servers that do at once, the second gets nothing.
+    /// Leases a batch; of two concurrent servers the second gets nothing.
     async fn claim(
         &self,
         batch: &str,
@@ -99,7 +92,7 @@ impl Store {
     ) -> Result<Vec<Delivery>, StoreError> {
         let mut values = Values::texts("alert", &[batch, owner])?;
         values.int(now.0)?.int(now.plus(ttl).0)?;
-        // Rows are locked in the same order everywhere, else two transactions could wait for each other.
+        // All transactions lock rows in the same order, to avoid deadlocks.
         let lock = self.backend().pick("", " ORDER BY id FOR NO KEY UPDATE");
         let sql = format!(
             "UPDATE alert_deliveries SET lease_owner = $2, lease_until = $4 WHERE id IN ( \
@@ -113,10 +106,7 @@ impl Store {
         Ok(claimed)
     }
 
-    /// Lets messages wait until a moment, together with others that wait for the same in the batch `batch`.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Defers messages until a moment, together with others deferred to the same moment in the batch `batch`.
     pub async fn hold_alerts(
         &self,
         owner: &str,
@@ -133,10 +123,8 @@ impl Store {
         .await
     }
 
-    /// Writes what came of a try. What another server has taken meanwhile, because this one was too slow, is left to it.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Writes the outcome of an attempt. Messages that another server has leased meanwhile, because this one
+    /// was too slow, are not changed.
     pub async fn settle_alerts(
         &self,
         owner: &str,
@@ -160,7 +148,7 @@ impl Store {
     }
 }
 
-/// Changes messages that the owner of the first value holds, and gives them back.
+/// Updates messages leased by the owner in the first value, and returns them.
 async fn update(
     connection: &mut AnyConnection,
     deliveries: &[Delivery],

@@ -1,6 +1,6 @@
-//! Mail to the person whose run it is: they are told also where no channel of the project does.
+//! Mail to the user of a run, even if no channel of the project reports the event.
 //!
-//! It is a message like those of channels, under the person's id instead of a channel's.
+//! It is a message like those of channels, with the user's id instead of a channel's.
 
 use std::time::Duration;
 
@@ -13,22 +13,23 @@ use crate::error::StoreError;
 use crate::users;
 use crate::values::Values;
 
-/// Of a task of a run the same is mailed again only after this long: it may have thousands of instances.
+/// The minimum interval between equal mails about a task of a run: it may have thousands of instances.
 const REPEAT: Duration = Duration::from_secs(3600);
 
-/// Who may be mailed at all.
+/// Users who may get mail at all.
 const MAILABLE: &str = "u.mails = 1 AND u.disabled = 0 AND u.email IS NOT NULL";
 
-/// How a person is named.
+/// A reference to a user.
 #[derive(Clone, Copy)]
 pub(super) enum Named<'a> {
-    /// By what they sign in with, as runs have it.
+    /// By login name, as in runs.
     Name(&'a str),
-    /// By their id, as messages have it.
+    /// By id, as in messages.
     Id(&'a str),
 }
 
-/// A person who may be mailed about a project: who has an address, has not switched mails off, and sees the project.
+/// A user who may get mail about a project: one with an address, with mails switched on, who can see the
+/// project.
 pub(super) async fn mailable(
     connection: &mut AnyConnection,
     named: Named<'_>,
@@ -48,22 +49,22 @@ pub(super) async fn mailable(
     row.as_ref().map(users::read).transpose()
 }
 
-/// Whether anybody may be mailed.
+/// Whether any user may get mail.
 pub(super) async fn is_anybody(connection: &mut AnyConnection) -> Result<bool, StoreError> {
     let sql = format!("SELECT 1 FROM users u WHERE {MAILABLE} LIMIT 1");
     let values = Values::new("user", 0);
     Ok(sqlx::query_with(AssertSqlSafe(sql), values.arguments).fetch_optional(connection).await?.is_some())
 }
 
-/// Those of the channels that mail to a person's address: what is shown of such a channel is all of its addresses.
+/// The channels that send mail to a user's address: such a channel displays all of its addresses.
 pub(super) fn mailing<'a>(channels: &'a [Channel], person: &User) -> Vec<&'a Channel> {
     let address = person.email.as_deref().unwrap_or_default();
     let has = |shown: &str| shown.split(',').any(|one| one.trim().eq_ignore_ascii_case(address));
     channels.iter().filter(|channel| channel.kind == ChannelKind::Email && has(&channel.shown)).collect()
 }
 
-/// Mails an alert to the person whose run it is, unless one of the channels, which have been told already, mails it to the same
-/// address. Returns how many messages that made.
+/// Mails an alert to the user of the run, unless one of the channels, which are already notified, sends mail
+/// to the same address. Returns the number of messages.
 pub(super) async fn mail(
     connection: &mut AnyConnection,
     channels: &[Channel],
@@ -78,7 +79,7 @@ pub(super) async fn mail(
     write(connection, &person, alert).await
 }
 
-/// The person whose run an alert is about, where they may be mailed.
+/// The user of an alert's run, if mail is permitted.
 pub(super) async fn person_of(
     connection: &mut AnyConnection,
     alert: &Alert,
@@ -87,13 +88,13 @@ pub(super) async fn person_of(
     mailable(connection, Named::Name(name), &alert.project).await
 }
 
-/// Writes the mail, unless it was told or is a repetition.
+/// Writes the mail, unless it exists or is a repetition.
 pub(super) async fn write(
     connection: &mut AnyConnection,
     person: &User,
     alert: &Alert,
 ) -> Result<usize, StoreError> {
-    // Another run of the task is news at once.
+    // Another run of the task is reported immediately.
     let run = alert.run.as_ref().map(ToString::to_string).unwrap_or_default();
     let alert = Alert { topic: format!("{}:{run}", alert.topic), ..alert.clone() };
     let last = newest(connection, &person.id, &alert.topic).await?;
@@ -103,7 +104,7 @@ pub(super) async fn write(
     insert(connection, &Delivery::new(&person.id, alert)).await
 }
 
-/// Whether a channel has a message of this key.
+/// Whether a channel has a message with this key.
 async fn has_told(connection: &mut AnyConnection, channel: &str, key: &str) -> Result<bool, StoreError> {
     let values = Values::texts("alert", &[channel, key])?;
     let sql = "SELECT 1 FROM alert_deliveries WHERE channel = $1 AND alert_key = $2";

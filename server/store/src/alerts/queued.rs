@@ -1,4 +1,5 @@
-//! Runs that wait too long for others of their pipeline: none of their tasks is ready, so that nobody would hear of those.
+//! Alerts about runs queued too long behind others of their pipeline: none of their tasks is ready, so no
+//! alert about tasks covers them.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::alert::{Alert, AlertKind, Channel};
@@ -12,14 +13,11 @@ use crate::conditions::Conditions;
 use crate::error::StoreError;
 use crate::rows::{RUN_COLUMNS, run};
 
-/// How many runs one look tells of, for each channel: the next look tells of others.
+/// Maximum number of runs per check and channel: the next check covers others.
 const AT_ONCE: usize = 100;
 
 impl Store {
-    /// Tells a channel of runs that have been queued for longer than it allows. Returns how many messages that made.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Alerts a channel about runs queued for longer than it allows. Returns the number of messages.
     pub(super) async fn raise_queued(&self, channel: &Channel, now: Timestamp) -> Result<usize, StoreError> {
         let mut told = 0;
         for run in self.queued_for_long(channel, now).await? {
@@ -35,7 +33,7 @@ impl Store {
         wanted.fixed("live = 1 AND state = 'queued'");
         only_its_runs(&mut wanted, channel, "runs")?;
         wanted.int("created_at <=", Some(channel.rules.waits_since(now).0))?;
-        // As `key` has it.
+        // The same key as in `key`.
         wanted.with_text(
             "NOT EXISTS (SELECT 1 FROM alert_deliveries d WHERE d.channel = {} AND d.alert_key = 'queued:' || runs.id)",
             &channel.id,

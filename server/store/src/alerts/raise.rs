@@ -1,4 +1,4 @@
-//! Raising: an alert becomes a message of each channel that wants it.
+//! Raises alerts: an alert becomes a message of each channel that subscribes to it.
 
 use std::collections::BTreeMap;
 
@@ -17,23 +17,20 @@ use crate::usage::Origin;
 use crate::values::{Columns, Values};
 
 impl Store {
-    /// Tells the channels of the alert's project that want it. It may be raised again: its key is told once by each.
-    /// Returns how many channels tell it now.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Notifies the subscribed channels of the alert's project. It may be raised again: each channel sends
+    /// its key once. Returns how many channels send it now.
     pub async fn raise_alert(&self, alert: &Alert) -> Result<usize, StoreError> {
         self.transact(async |connection| raise(connection, alert).await).await
     }
 }
 
-/// Tells the channels of the alert's project that want it. Returns how many tell it now.
+/// Notifies the subscribed channels of the alert's project. Returns how many send it now.
 pub(crate) async fn raise(connection: &mut AnyConnection, alert: &Alert) -> Result<usize, StoreError> {
     let channels = listening(connection, Some(&alert.project)).await?;
     tell(connection, &channels, alert).await
 }
 
-/// Raises what follows from runs that are being written: those of them that have ended.
+/// Raises alerts for written runs that have ended.
 pub(crate) async fn ended(connection: &mut AnyConnection, runs: &[RunRecord]) -> Result<(), StoreError> {
     let mut channels: BTreeMap<&str, Vec<Channel>> = BTreeMap::new();
     for run in runs.iter().filter(|run| matches!(run.state, RunState::Failed | RunState::Succeeded)) {
@@ -53,8 +50,8 @@ pub(crate) async fn ended(connection: &mut AnyConnection, runs: &[RunRecord]) ->
     Ok(())
 }
 
-/// Raises that an attempt's workers get something else than those of the attempt before; `channels` are those of its project,
-/// and with `mails` the person whose run it is hears of it, too.
+/// Raises an alert that an attempt's workers get other resources than the previous attempt's. `channels` are
+/// those of its project. With `mails` the user of the run gets mail, too.
 pub(crate) async fn resized(
     connection: &mut AnyConnection,
     channels: &[Channel],
@@ -74,7 +71,7 @@ pub(crate) async fn resized(
     Ok(())
 }
 
-/// Whether the run before this one of its pipeline failed, or a channel has told that this one had.
+/// Whether the pipeline's previous run failed, or a channel has reported that this run failed.
 async fn had_failed(connection: &mut AnyConnection, run: &RunRecord) -> Result<bool, StoreError> {
     let values = Values::texts("run", &[&run.project, &run.pipeline, run.id.as_str()])?;
     let sql = "SELECT state FROM runs WHERE project = $1 AND pipeline = $2 AND id < $3 \
@@ -86,7 +83,7 @@ async fn had_failed(connection: &mut AnyConnection, run: &RunRecord) -> Result<b
         return Ok(true);
     }
     if run.acting.is_none() {
-        // Nobody has let it go on: it ends for the first time.
+        // It was never resumed: it ends for the first time.
         return Ok(false);
     }
     let own = format!("{}:{}:", AlertKind::RunFailed.as_str(), run.id);
@@ -96,7 +93,7 @@ async fn had_failed(connection: &mut AnyConnection, run: &RunRecord) -> Result<b
     Ok(sqlx::query_with(sql, values.arguments).fetch_optional(connection).await?.is_some())
 }
 
-/// Writes the messages of those channels that want the alert and for which it is no repetition.
+/// Writes the messages of the subscribed channels for which the alert is no repetition.
 pub(super) async fn tell(
     connection: &mut AnyConnection,
     channels: &[Channel],
@@ -114,7 +111,7 @@ pub(super) async fn tell(
     Ok(told)
 }
 
-/// What the channel told last of a topic.
+/// The last message of the channel about a topic.
 pub(super) async fn newest(
     connection: &mut AnyConnection,
     channel: &str,
@@ -129,7 +126,7 @@ pub(super) async fn newest(
     Ok(Some((columns.word()?, columns.time()?)))
 }
 
-/// Writes a message, unless its channel has told the same before.
+/// Writes a message, unless its channel already has it.
 pub(super) async fn insert(connection: &mut AnyConnection, delivery: &Delivery) -> Result<usize, StoreError> {
     let alert = &delivery.alert;
     let texts =

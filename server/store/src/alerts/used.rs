@@ -1,4 +1,4 @@
-//! What is nearly used up: budgets of projects, and their quotas.
+//! Alerts about nearly exhausted budgets and quotas of projects.
 
 use std::time::Duration;
 
@@ -15,32 +15,26 @@ use crate::error::StoreError;
 use crate::query::execute;
 use crate::values::{Columns, Values};
 
-/// From how many hundredths on a quota is nearly used, and below which it is so no more.
+/// The percentage from which on a quota is nearly used, and the one below which it no longer is.
 const NEARLY: u64 = 90;
 const NO_MORE: u64 = 80;
-/// How long it must be.
+/// The minimum duration.
 const LASTING: Duration = Duration::from_secs(600);
 
-/// How much of a quota a project holds.
+/// A project's usage of a quota.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotaUse {
-    /// Project.
     pub project: String,
-    /// Node pool.
     pub pool: String,
-    /// The resource.
     pub resource: String,
-    /// Hundredths of what it may hold at most.
+    /// Percentage of its limit.
     pub percent: u64,
-    /// How much that is, as a sentence.
+    /// The amount, as a sentence.
     pub sentence: String,
 }
 
 impl Store {
-    /// Whether a channel of any project wants to hear of this, or a person who is mailed about their own runs.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Whether any project's channel subscribes to this, or a user gets mail about own runs.
     pub async fn is_wanted(&self, kind: AlertKind) -> Result<bool, StoreError> {
         let channels = listening(&mut *self.inner.pool.acquire().await?, None).await?;
         if channels.iter().any(|channel| channel.rules.events.contains(&kind)) {
@@ -51,11 +45,8 @@ impl Store {
             && is_anybody(&mut *self.inner.pool.acquire().await?).await?)
     }
 
-    /// Tells of budgets from their mark for a warning on: once a month when that is reached, and once when all is spent. A
-    /// budget that is set anew is told anew. Returns how many messages that made.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Alerts about budgets: once a month at the warning threshold, and once when all is spent. A changed
+    /// budget is alerted again. Returns the number of messages.
     pub async fn raise_budgets(&self, now: Timestamp) -> Result<usize, StoreError> {
         if !self.is_wanted(AlertKind::BudgetNearlyUsed).await? {
             return Ok(0);
@@ -69,11 +60,8 @@ impl Store {
         Ok(told)
     }
 
-    /// Notes how much of their quotas projects hold, and tells of those that have been nearly used for ten minutes: once,
-    /// until it was less than 80 % in between. Returns how many messages that made.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Records the projects' usage of their quotas, and alerts once a quota has been nearly used for ten
+    /// minutes: once, until the usage drops below 80 %. Returns the number of messages.
     pub async fn raise_quotas(&self, uses: &[QuotaUse], now: Timestamp) -> Result<usize, StoreError> {
         self.transact(async |connection| {
             let mut told = 0;
@@ -93,7 +81,7 @@ async fn raise_quota(
 ) -> Result<usize, StoreError> {
     let key = || Values::texts("quota", &[&one.project, &one.pool, &one.resource]);
     if one.percent < NEARLY {
-        // What was not told has not lasted.
+        // An entry without an alert has not lasted long enough.
         let over = if one.percent < NO_MORE { "" } else { " AND told = 0" };
         let sql = format!("DELETE FROM quota_marks WHERE project = $1 AND pool = $2 AND resource = $3{over}");
         execute(connection, sqlx::AssertSqlSafe(sql), key()?).await?;
@@ -126,7 +114,7 @@ async fn raise_quota(
 
 fn of_budget(project: &str, standing: &Standing, now: Timestamp) -> Alert {
     let Standing { month, amount, spent, .. } = standing;
-    // Whether it stops what starts is the owner's choice: it is spent either way.
+    // The owner chooses whether a spent budget blocks new runs: it is spent either way.
     let level = if standing.level() > Level::Warned { "spent" } else { "warned" };
     let sentence = format!("{spent} of {amount} are spent in {month}: {} %", standing.percent());
     let key = format!("budget:{month}:{}:{level}", amount.0);

@@ -1,4 +1,4 @@
-//! Tasks that wait too long: looked for now and then, told once for those instances that became ready together.
+//! Alerts about tasks pending too long, from periodic checks, once for instances that became ready together.
 
 use cubeloom_domain::alert::{Alert, AlertKind, Channel};
 use cubeloom_domain::state::InstanceState;
@@ -13,10 +13,10 @@ use crate::conditions::Conditions;
 use crate::error::StoreError;
 use crate::values::Columns;
 
-/// How many groups of instances one look tells of, for each channel: the next look tells of others.
+/// Maximum number of groups of instances per check and channel: the next check covers others.
 const AT_ONCE: usize = 100;
 
-/// Instances of a task that became ready together and wait.
+/// Pending instances of a task that became ready together.
 struct Group {
     run: RunId,
     task: TaskIx,
@@ -29,11 +29,11 @@ struct Group {
 }
 
 impl Store {
-    /// Tells of instances that have waited for longer than their project's channels allow, and of runs that were queued for
-    /// so long. Returns how many messages that made.
+    /// Alerts about instances pending, and runs queued, for longer than their project's channels allow.
+    /// Returns the number of messages.
     ///
     /// # Errors
-    /// When the database refuses, or a plan cannot be read.
+    /// If a plan cannot be read.
     pub async fn raise_waiting(&self, now: Timestamp) -> Result<usize, StoreError> {
         let channels = listening(&mut *self.inner.pool.acquire().await?, None).await?;
         let mut told = 0;
@@ -70,13 +70,13 @@ impl Store {
         })
     }
 
-    /// What waits too long for a channel, and was not told by it, the longest first.
+    /// The groups pending too long without an alert of this channel, longest first.
     async fn untold(&self, channel: &Channel, now: Timestamp) -> Result<Vec<Group>, StoreError> {
         let mut wanted = Conditions::new("instance");
         wanted.fixed("r.live = 1 AND i.ended_at IS NULL AND SUBSTR(i.state_json, 11, 8) = 'waiting\"'");
         only_its_runs(&mut wanted, channel, "r")?;
         wanted.int("i.ready_at <=", Some(channel.rules.waits_since(now).0))?;
-        // As `Alert::waiting_key` has it.
+        // The same key as in `Alert::waiting_key`.
         wanted.with_text(
             "NOT EXISTS (SELECT 1 FROM alert_deliveries d WHERE d.channel = {} AND d.alert_key = \
              'waiting:' || i.run_id || ':' || CAST(i.task AS TEXT) || ':' || CAST(i.ready_at AS TEXT))",

@@ -1,4 +1,5 @@
-//! Changes of what workers get: noted, and told, in the transaction in which the attempt is written that gets it first.
+//! Resource adjustments: recorded, with an alert, in the transaction that writes the first attempt with the
+//! new resources.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,16 +20,13 @@ use crate::query::{collect, execute};
 use crate::usage::Origin;
 use crate::values::{Columns, Values};
 
-/// So many of the last changes of a task are kept.
+/// Maximum number of stored changes per task.
 const KEPT_CHANGES: u32 = 200;
-/// How far changes of a role lie apart whose amounts follow the size of the input.
+/// The minimum interval between recorded changes of a role whose resources depend on the input size.
 const APART: Duration = Duration::from_secs(60 * 60);
 
 impl Store {
-    /// The last changes of what a task's workers get, the newest first.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be read.
+    /// The last resource adjustments of a task's workers, newest first.
     pub async fn size_changes(
         &self,
         project: &str,
@@ -44,10 +42,7 @@ impl Store {
         self.all(sql, values, read).await
     }
 
-    /// Forgets the oldest changes of tasks that have more than are kept.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Deletes the oldest changes of tasks that exceed the maximum.
     pub async fn delete_old_size_changes(&self) -> Result<u64, StoreError> {
         self.transact(async |connection| {
             let mut values = Values::new("change of a size", 1);
@@ -66,13 +61,13 @@ fn read(row: &AnyRow) -> Result<SizeChange, StoreError> {
     change_from(&mut Columns::of("change of a size", row))
 }
 
-/// Of its attempt, its moment and what it is, in this order.
+/// From the columns attempt, time and content, in this order.
 pub(crate) fn change_from(columns: &mut Columns<'_>) -> Result<SizeChange, StoreError> {
     Ok(SizeChange { attempt: columns.parsed()?, at: columns.time()?, sized: columns.json()? })
 }
 
-/// Whether an attempt is about to be submitted and its workers get something else than those of the attempt before, or they got
-/// more while they ran.
+/// Whether an attempt is being submitted with other resources than the previous attempt's, or its workers'
+/// resources grew while they ran.
 pub(crate) fn is_new(attempt: &AttemptRecord) -> bool {
     let is_changed = |sizing: &AttemptSizing| {
         let begins = attempt.state == AttemptState::Submitting && sizing.changes().next().is_some();
@@ -81,8 +76,8 @@ pub(crate) fn is_new(attempt: &AttemptRecord) -> bool {
     attempt.sizing.as_deref().is_some_and(is_changed)
 }
 
-/// Notes what is new of attempts, and tells of it: of each decision once, however many attempts it is for. With `mails` the
-/// people whose runs they are of are mailed, too.
+/// Records and reports new adjustments: each decision once, however many attempts it affects. With `mails`
+/// the users of the runs get mail, too.
 pub(crate) async fn note(
     connection: &mut AnyConnection,
     attempts: &[&AttemptRecord],
@@ -103,7 +98,7 @@ pub(crate) async fn note(
             };
             let while_it_ran = sized.changed_at();
             let at = while_it_ran.unwrap_or(attempt.created_at);
-            // What an attempt got while it ran is no decision for others, and is noted each time.
+            // An adjustment during an attempt is no decision for others, and is recorded each time.
             if while_it_ran.is_none() && known.has(sized, at, sizing.input.is_some()) {
                 continue;
             }
@@ -121,7 +116,7 @@ pub(crate) async fn note(
     Ok(())
 }
 
-/// Writes a change; `false` where it is written already.
+/// Writes a change; `false` if it exists.
 async fn insert(
     connection: &mut AnyConnection,
     [project, pipeline, task, role]: &Key<'_>,
@@ -135,14 +130,14 @@ async fn insert(
     Ok(execute(connection, sql, values).await? > 0)
 }
 
-/// Project, pipeline, task and role.
 type Key<'a> = [&'a str; 4];
 
-/// The last changes of a role that are noted: those of one moment, as many attempts may be written together.
+/// The last recorded changes of a role: all changes of one moment, because many attempts may be written
+/// together.
 #[derive(Default)]
 struct Known {
     at: Option<Timestamp>,
-    /// What was asked for, and what the workers got.
+    /// The requested resources, and the allocated ones.
     sizes: Vec<(Size, Size)>,
 }
 
@@ -160,8 +155,8 @@ impl Known {
         Ok(known)
     }
 
-    /// Whether a change says nothing new. Where amounts follow the size of the input they differ each time: of those one is
-    /// noted in a while.
+    /// Whether a change adds nothing new. Resources that depend on the input size differ each time, so one of
+    /// those is recorded per interval.
     fn has(&self, sized: &SizedRole, at: Timestamp, has_input: bool) -> bool {
         let is_soon = |last: Timestamp| at < last.plus(APART);
         self.sizes.contains(&(sized.asked, sized.gets)) || has_input && self.at.is_some_and(is_soon)

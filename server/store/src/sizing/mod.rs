@@ -1,5 +1,5 @@
-//! Sizing: what attempts used, kept in the transaction of their end; what their workers got, in that of their beginning; and
-//! what people took back.
+//! Right-sizing: usage of attempts, stored in the transaction of their end; resource adjustments, stored in
+//! that of their start; and reverts by users.
 
 mod changes;
 mod past;

@@ -1,5 +1,5 @@
-//! What the last attempts had and used: kept by task and role when their end is written for the first time, so that nobody
-//! reads attempts to know it.
+//! Usage history: requests and usage of the last attempts, stored by task and role when their end is first
+//! written, so that reads need no attempts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -22,14 +22,11 @@ const COLUMNS: &[&str] = &["project", "pipeline", "task_name", "template", "role
 
 static SIZES: Learned<5> = Learned::new("sizes", COLUMNS);
 
-/// Project, pipeline, task, template and role; the pipeline and the task are empty for all of the template.
+/// Project, pipeline, task, template and role; pipeline and task are empty for totals of the template.
 type Key = [String; 5];
 
 impl Store {
-    /// What is known of how much the tasks of a pipeline use, and what their project wants.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be read.
+    /// The usage history of a pipeline's tasks, and their project's right-sizing settings.
     pub async fn sizing(&self, project: &str, pipeline: &str) -> Result<SizingHistory, StoreError> {
         const ALL: &str = "SELECT task_name, template, role, past_json FROM sizes \
                            WHERE project = $1 AND pipeline IN ($2, '')";
@@ -40,7 +37,7 @@ impl Store {
         Ok(history)
     }
 
-    /// The same for a run that is loaded. Of one that sizes nothing by itself, only what its project wants.
+    /// The same for a loaded run. Without automatic right-sizing, only its project's settings.
     pub(crate) async fn sizing_of_run(
         &self,
         project: &str,
@@ -71,14 +68,14 @@ fn read(row: &AnyRow) -> Result<RoleHistory, StoreError> {
     })
 }
 
-/// Adds what attempts used that have ended and count.
+/// Adds the usage of ended attempts that count.
 pub(crate) async fn add(
     backend: Backend,
     connection: &mut AnyConnection,
     attempts: &[&AttemptRecord],
     origins: &HashMap<RunId, Origin>,
 ) -> Result<(), StoreError> {
-    // In order: two servers that write the same rows wait for each other, and never both.
+    // Sorted, so that two servers that write the same rows never deadlock.
     let mut new: BTreeMap<Key, Vec<Past>> = BTreeMap::new();
     for attempt in attempts {
         let Some(origin) = origins.get(&attempt.key.run) else { continue };

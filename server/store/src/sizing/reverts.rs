@@ -1,4 +1,4 @@
-//! Tasks of which somebody took sizing back: they get what they ask for until it is let go on.
+//! Tasks whose right-sizing was reverted: they get their requested resources until it is resumed.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::values::{Columns, Values};
 use crate::{Store, audit};
 
 impl Store {
-    /// The tasks of a pipeline of which somebody took sizing back.
+    /// The tasks of a pipeline whose right-sizing was reverted.
     pub(crate) async fn reverted_tasks(
         &self,
         project: &str,
@@ -23,10 +23,7 @@ impl Store {
         Ok(self.all(sql, Values::texts("task", &[project, pipeline])?, read).await?.into_iter().collect())
     }
 
-    /// Who took sizing of a task back, and when.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// The user who reverted the right-sizing of a task, and the time.
     pub async fn sizing_reverted(
         &self,
         project: &str,
@@ -48,10 +45,7 @@ impl Store {
         self.one(sql, Values::texts("task", &[project, pipeline, task])?, read).await
     }
 
-    /// Takes sizing of a task back. Who did it first stays.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Reverts the right-sizing of a task. The first user who did so stays recorded.
     pub async fn revert_sizing(&self, reverted: &Reverted, audit: &AuditEntry) -> Result<(), StoreError> {
         let Reverted { project, pipeline, task, by, at } = reverted;
         self.transact(async |connection| {
@@ -65,10 +59,7 @@ impl Store {
         .await
     }
 
-    /// Lets sizing of a task go on.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Resumes the right-sizing of a task.
     pub async fn resume_sizing(
         &self,
         project: &str,

@@ -1,4 +1,4 @@
-//! Counting the attempts that ended before anything was counted: once, in small parts, beside the work of the day.
+//! Accounts for attempts that ended before accounting existed: once, in small batches, in the background.
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::record::AttemptRecord;
@@ -13,17 +13,14 @@ use crate::rows::{self, ATTEMPT_COLUMNS};
 use crate::values::{Columns, Values};
 
 impl Store {
-    /// Counts up to `most` attempts of one run that ended before there was accounting, and says how many these were: 0
-    /// when there are no more. It costs what is the price of its days now.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Accounts for up to `most` attempts of one run that ended before accounting existed, and returns their
+    /// number: 0 if there are no more. Their cost uses the current prices of their days.
     pub async fn count_earlier(&self, most: usize) -> Result<usize, StoreError> {
         let sql = "SELECT run_id FROM attempts WHERE live = 0 AND counted = 0 ORDER BY run_id LIMIT 1";
         let read = |row: &AnyRow| Columns::of("attempt", row).parsed::<RunId>();
         let Some(id) = self.one(sql, Values::texts("attempt", &[])?, read).await? else { return Ok(0) };
         let run = self.run(&id).await?;
-        // A plan that cannot be read keeps nobody from counting.
+        // An unreadable plan must not prevent accounting.
         let plan = match self.plan(&id).await {
             Err(StoreError::Unreadable { .. }) => None,
             found => found?,

@@ -1,4 +1,4 @@
-//! Counting attempts, each once: in the transaction in which its end is written for the first time.
+//! Accounts for each attempt once: in the transaction that first writes its end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -18,8 +18,8 @@ use crate::upsert::last_of_each;
 use crate::values::{Columns, Values};
 use crate::{lengths, preflight, prices, sizing};
 
-/// Writes attempts, and counts those whose end was not written before: a commit whose acknowledgement was lost comes
-/// twice, and counts once. With `mails` people hear by mail of what their workers get anew.
+/// Writes attempts, and accounts for those whose end was not written before: a commit whose acknowledgement
+/// was lost is repeated, and counts once. With `mails` users get mail about resource adjustments.
 pub(crate) async fn write_attempts(
     backend: Backend,
     connection: &mut AnyConnection,
@@ -61,7 +61,7 @@ fn first_time(row: &AnyRow) -> Result<Option<Key>, StoreError> {
     Ok((columns.int::<i64>()? == 1).then_some(key))
 }
 
-/// Adds attempts that have ended to the days on which they ran.
+/// Adds ended attempts to the days on which they ran.
 pub(crate) async fn count(
     backend: Backend,
     connection: &mut AnyConnection,
@@ -75,7 +75,7 @@ pub(crate) async fn count(
     count_at(backend, connection, &attempts, &origins).await
 }
 
-/// Those that are jobs: the run that another attempt is counts by its own attempts.
+/// The attempts that are jobs: an attempt that is a run is accounted for by the attempts of that run.
 fn of_jobs<'a>(attempts: &[&'a AttemptRecord]) -> Vec<&'a AttemptRecord> {
     let holds = |attempt: &&&AttemptRecord| !matches!(attempt.bindings, Bindings::Run { .. });
     attempts.iter().filter(holds).copied().collect()
@@ -90,7 +90,7 @@ async fn count_at(
     let clusters: BTreeSet<&str> = attempts.iter().map(|attempt| attempt.pool.cluster.as_str()).collect();
     prices::hold(backend, connection).await?;
     let prices = prices::of_clusters(connection, &clusters).await?;
-    // In order: two servers that add to the same days wait for each other, and never both.
+    // Sorted, so that two servers that add to the same days never deadlock.
     let mut days: BTreeMap<Line, Figures> = BTreeMap::new();
     for attempt in attempts {
         let Some(origin) = origins.get(&attempt.key.run) else { continue };
@@ -106,14 +106,14 @@ async fn count_at(
     Ok(())
 }
 
-/// Where a run comes from.
+/// The owner of a run, for accounting.
 pub(crate) struct Origin {
     pub project: String,
     pub pipeline: String,
 }
 
 impl Origin {
-    /// What an attempt of the run is counted under.
+    /// The accounting line of an attempt of the run.
     pub(super) fn line(&self, attempt: &AttemptRecord, day: cubeloom_domain::accounting::Day) -> Line {
         Line {
             day,
@@ -127,7 +127,7 @@ impl Origin {
     }
 }
 
-/// Where the attempts' runs come from.
+/// The origins of the attempts' runs.
 async fn origins(
     connection: &mut AnyConnection,
     attempts: &[&AttemptRecord],

@@ -1,4 +1,5 @@
-//! What attempts held and used: added up by day in the transaction that writes their end, read without them.
+//! Usage and allocation of attempts: added up by day in the transaction that writes their end, and read
+//! without the attempts.
 
 mod backfill;
 mod count;
@@ -15,7 +16,7 @@ pub use report::UsageFilter;
 pub(crate) use report::lines;
 pub(crate) use rows::{DayRow, REPLACED, day_row, rows_of};
 
-/// Gives an attempt that an earlier program wrote the account and the pool that its run's plan says.
+/// Adds the account and the node pool from its run's plan to an attempt that an older program version wrote.
 pub(crate) fn complete(attempt: &mut AttemptRecord, run: &RunRecord, plan: &RunPlan) {
     if attempt.account == Account::default() && attempt.task.index() < plan.tasks.len() {
         let user = run.acting.as_ref().unwrap_or(&run.user);

@@ -1,4 +1,4 @@
-//! Usage over days, grouped: from the days that are added up, and from what still runs.
+//! Usage over days, grouped: from the daily totals, and from live attempts.
 
 use std::collections::BTreeMap;
 
@@ -17,29 +17,25 @@ use crate::rows::{self, ATTEMPT_COLUMNS};
 use crate::values::Columns;
 use crate::{Store, prices};
 
-/// Whose usage is wanted, and when.
+/// Selects usage by owner and time.
 #[derive(Clone, Debug)]
 pub struct UsageFilter {
-    /// The days.
     pub period: Period,
-    /// Of these projects; of all when absent, also of those that were deleted.
+    /// Of these projects; `None` for all, deleted ones included.
     pub projects: Option<Vec<String>>,
 }
 
 impl Store {
-    /// Usage by groups, in their order. What runs is counted up to `now`. It is read in one look: an attempt that ends
-    /// meanwhile is counted once.
-    ///
-    /// # Errors
-    /// When the database refuses.
+    /// Usage by groups, in their order. Live attempts count up to `now`. It is read in one snapshot, so that
+    /// an attempt that ends meanwhile counts once.
     pub async fn usage(
         &self,
         filter: &UsageFilter,
         by: &[By],
         now: Timestamp,
     ) -> Result<Vec<(Line, Figures)>, StoreError> {
-        // In a task of its own: who asked may be gone in the middle, and a look that is cut off there may leave its transaction
-        // open on a connection that the next one gets.
+        // In a separate task: the caller may cancel at any time, and a cancelled read may leave its
+        // transaction open on a pooled connection.
         let (store, filter, by) = (self.clone(), filter.clone(), by.to_vec());
         let look = async move {
             let begin = store.backend().pick("BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
@@ -53,7 +49,6 @@ impl Store {
     }
 }
 
-/// Usage by groups.
 pub(crate) async fn lines(
     connection: &mut AnyConnection,
     filter: &UsageFilter,
@@ -90,7 +85,7 @@ async fn of_days(
     collect(connection, sqlx::query_with(AssertSqlSafe(sql), values.arguments), day_row).await
 }
 
-/// PostgreSQL adds up to a wider type, and nothing to null.
+/// PostgreSQL sums to a wider type, and an empty sum is NULL.
 const SUMS: &str = "CAST(COALESCE(SUM(cpu), 0) AS BIGINT), CAST(COALESCE(SUM(memory), 0) AS BIGINT), \
      CAST(COALESCE(SUM(gpu), 0) AS BIGINT), CAST(COALESCE(SUM(used_cpu), 0) AS BIGINT), \
      CAST(COALESCE(SUM(used_memory), 0) AS BIGINT), CAST(COALESCE(SUM(used_gpu), 0) AS BIGINT), \
@@ -98,7 +93,7 @@ const SUMS: &str = "CAST(COALESCE(SUM(cpu), 0) AS BIGINT), CAST(COALESCE(SUM(mem
      CAST(COALESCE(SUM(failed), 0) AS BIGINT), CAST(COALESCE(SUM(cost_cpu), 0) AS BIGINT), \
      CAST(COALESCE(SUM(cost_memory), 0) AS BIGINT), CAST(COALESCE(SUM(cost_gpu), 0) AS BIGINT)";
 
-/// The columns of a line, those empty that it is not grouped by, and those that it is grouped by.
+/// The columns of a line, empty unless it is grouped by them, and the grouping columns.
 fn grouping(by: &[By]) -> (String, Vec<&'static str>) {
     let columns: [(&str, &[By]); 7] = [
         ("day", &[By::Day]),
@@ -126,7 +121,7 @@ fn of_projects(wanted: &mut Conditions, column: &str, filter: &UsageFilter) -> R
     wanted.one_of(column, filter.projects.as_deref())
 }
 
-/// What runs, up to now.
+/// Usage of live attempts, up to now.
 async fn of_live(
     connection: &mut AnyConnection,
     filter: &UsageFilter,
@@ -139,7 +134,7 @@ async fn of_live(
     wanted.fixed("r.live = 1");
     of_projects(&mut wanted, "r.project", filter)?;
     let (wanted, limit, values) = wanted.limited(usize::MAX)?;
-    // Of bindings there may be much, and nothing of them is wanted but whether it is a run.
+    // Bindings may be large, and only whether they are a run matters.
     let columns: Vec<String> = ATTEMPT_COLUMNS
         .split(',')
         .map(|column| match column.trim() {

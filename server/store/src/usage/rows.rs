@@ -1,4 +1,4 @@
-//! Days of usage as rows of their table.
+//! Daily usage as rows of its table.
 
 use cubeloom_domain::accounting::{Cost, Day, Figures, Line, Money};
 use sqlx::any::AnyRow;
@@ -29,13 +29,13 @@ const COLUMNS: &[&str] = &[
     "cost_gpu",
 ];
 
-/// To add to what is there.
+/// Adds to the stored values.
 pub(crate) static ADDED: Upsert = Upsert::new("usage_days", COLUMNS, 7).adding(12);
 
-/// To write over what is there.
+/// Replaces the stored values.
 pub(crate) static REPLACED: Upsert = Upsert::new("usage_days", COLUMNS, 7);
 
-/// A day's usage under one name.
+/// A day's usage of one accounting line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DayRow {
     pub line: Line,
@@ -57,7 +57,7 @@ impl Row for DayRow {
         let cost = [of.cost.cpu.0, of.cost.memory.0, of.cost.gpu.0];
         let all =
             [of.cpu, of.memory, of.gpu].into_iter().chain(used).chain([of.attempts, of.failed]).chain(cost);
-        // They are added up, and a sum that no column holds is refused however often it is tried.
+        // They are added up, and a sum that no column can hold would fail on every attempt.
         for figure in all {
             values.int(figure.min(COUNTED))?;
         }
@@ -65,12 +65,12 @@ impl Row for DayRow {
     }
 }
 
-/// The columns of [`day_row`], and what stands after them.
+/// The columns of [`day_row`], followed by `rest`.
 pub(crate) fn rows_of(rest: &str) -> String {
     format!("SELECT {} FROM usage_days {rest}", COLUMNS.join(", "))
 }
 
-/// A row, or a sum of rows, of the columns of [`rows_of`].
+/// A row, or a sum of rows, from the columns of [`rows_of`].
 pub(crate) fn day_row(row: &AnyRow) -> Result<DayRow, StoreError> {
     let mut columns = Columns::of("usage", row);
     let line = Line {

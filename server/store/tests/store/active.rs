@@ -1,4 +1,4 @@
-//! How many runs of a pipeline are active at once, on all servers together.
+//! The number of active runs of a pipeline, across all servers.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ on_both!(
     what_comes_before_a_queued_run,
 );
 
-/// A run that waits to begin, led by `owner`.
+/// A queued run, led by `owner`.
 async fn queued(store: &Store, n: u64, owner: &str) {
     let record = RunRecord { state: RunState::Queued, ..run(n) };
     store.create_run(&record, &plan(&record, 1), None).await.unwrap();
     assert_eq!(store.acquire(owner, Timestamp(0), MINUTE, 9).await.unwrap(), [run_id(n)]);
 }
 
-/// A run is in this state from now on, as one of so many at the most where it begins.
+/// Puts a run into this state; `limit` is the maximum of active runs if it starts.
 fn becomes(n: u64, state: RunState, limit: Option<u32>) -> Changes {
     let begun: BTreeMap<_, _> = limit.map(|limit| (run_id(n), limit)).into_iter().collect();
     Changes { runs: vec![RunRecord { state, ..run(n) }], begun, ..Changes::default() }
@@ -57,7 +57,7 @@ async fn no_more_begin_than_may_whoever_lets_them(fixture: Fixture) {
         }
     }
     store.commit(&lease("a"), &becomes(1, RunState::Succeeded, None)).await.unwrap();
-    // The older one goes first, also where it is another server's.
+    // The older run goes first, even if another server leads it.
     assert!(begin(store, 4, "d", 2).await.is_err());
     begin(store, 3, "c", 2).await.unwrap();
     begin(store, 4, "d", 3).await.unwrap();

@@ -1,4 +1,4 @@
-//! Alerts: written with what they tell, each once; taken by one server at a time; kept until the receiver has them.
+//! Alerts: written once with their event; leased by one server at a time; kept until delivered.
 
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ async fn a_run_that_ends_tells_each_channel_once(Fixture { store, .. }: Fixture)
     let off = stored(&store, Channel { enabled: false, ..channel("off", &[AlertKind::RunFailed]) }).await;
     let other = stored(&store, channel("other", &[AlertKind::RunRecovered])).await;
     commit(&store, ended(1, RunState::Failed, 50)).await;
-    // A pass may write the same once more.
+    // A pass may repeat a write.
     commit(&store, ended(1, RunState::Failed, 50)).await;
     let found = told(&store, &one).await;
     assert_eq!(found.len(), 1);
@@ -145,7 +145,7 @@ async fn what_recovers_is_told_and_what_repeats_is_not(Fixture { store, .. }: Fi
         [failed, recovered, failed],
         "the second failure in a row is no news"
     );
-    // It failed itself, somebody let it go on, and it succeeds.
+    // It failed itself, was resumed, and succeeds.
     let resumed = RunRecord { acting: Some("emil".into()), ..ended(6, RunState::Succeeded, 7 * SECOND.0) };
     commit(&store, resumed).await;
     assert_eq!(kinds(&store, &all).await.last(), Some(&recovered));
@@ -324,7 +324,7 @@ async fn a_budget_is_told_at_its_mark_and_when_it_is_spent(Fixture { store, .. }
     assert_eq!(raise(0).await, 0, "there is none");
     store.put_budget(&budget(5), None, &audit("change")).await.unwrap();
     assert_eq!((raise(0).await, raise(1).await), (1, 0));
-    // Of nothing, all is spent.
+    // A budget of 0 is fully spent.
     store.put_budget(&budget(0), Some(1), &audit("change")).await.unwrap();
     assert_eq!((raise(2).await, raise(3).await), (1, 0));
     let said: Vec<_> = told(&store, &one).await.into_iter().map(|one| one.alert.topic).collect();

@@ -1,4 +1,4 @@
-//! What of the audit log was sent: nothing twice without need, and nothing left out.
+//! Sent entries of the audit log: no needless duplicates, no gaps.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn later(seconds: u64) -> Timestamp {
     NOW.plus(Duration::from_secs(seconds))
 }
 
-/// Entries at these moments, stored.
+/// Stores entries at these moments.
 async fn wrote(fixture: &Fixture, moments: &[Timestamp]) -> Vec<AuditEntry> {
     let mut entries = Vec::new();
     for (n, at) in moments.iter().enumerate() {
@@ -34,7 +34,7 @@ async fn wrote(fixture: &Fixture, moments: &[Timestamp]) -> Vec<AuditEntry> {
     entries
 }
 
-/// Takes what is unsent and notes it as sent at this moment.
+/// Reads the unsent entries and records them as sent at this moment.
 async fn sent(fixture: &Fixture, now: Timestamp) -> Vec<AuditEntry> {
     let store = &fixture.store;
     assert!(store.claim_audit_stream("hook", "a", now, LEASE).await.unwrap());
@@ -51,10 +51,10 @@ async fn what_was_sent_is_not_sent_again(fixture: Fixture) {
     let first = wrote(&fixture, &[later(2), later(3), later(4)]).await;
     assert_eq!(store.unsent_audit("hook", 2).await.unwrap(), first[..2]);
     assert_eq!(sent(&fixture, later(5)).await, first);
-    // A restart begins it once more.
+    // A restart begins the stream again.
     store.begin_audit_stream("hook", later(6)).await.unwrap();
     assert_eq!(sent(&fixture, later(6)).await, []);
-    // Long after, the position has gone on and nothing is kept one by one.
+    // Long after, the position has advanced and no entry is recorded individually.
     let second = wrote(&fixture, &[later(5_000), later(10_000)]).await;
     assert_eq!(sent(&fixture, later(10_000)).await, second);
     let third = wrote(&fixture, &[later(20_000)]).await;
@@ -78,7 +78,7 @@ async fn one_server_sends_at_a_time(fixture: Fixture) {
     assert!(store.claim_audit_stream("hook", "a", later(2), LEASE).await.unwrap());
     assert!(!other.claim_audit_stream("hook", "b", later(3), LEASE).await.unwrap());
     assert!(store.claim_audit_stream("hook", "a", later(3), LEASE).await.unwrap());
-    // It has ended, as of a server that died.
+    // The lease has expired, as after a crash of its server.
     assert!(other.claim_audit_stream("hook", "b", later(64), LEASE).await.unwrap());
     assert!(!store.audit_sent("hook", "a", &entries, later(65)).await.unwrap(), "it is the other's now");
     assert!(other.audit_sent("hook", "b", &entries, later(65)).await.unwrap());

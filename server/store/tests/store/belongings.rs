@@ -18,7 +18,7 @@ on_both!(
     hooks_are_kept,
 );
 
-/// How many changes stand in the log, without the fixture's.
+/// The number of changes in the log, without the fixture's.
 async fn logged(store: &Store) -> usize {
     store.audit_log(&AuditFilter::default()).await.unwrap().len() - 1
 }

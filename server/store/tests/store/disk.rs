@@ -1,4 +1,4 @@
-//! Disks that are full and connections that break: what cannot be written now can be within five seconds of the cause's end.
+//! Full disks and broken connections: a failed write succeeds within five seconds after the cause is gone.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -15,16 +15,16 @@ use crate::faults::outside;
 use crate::people::{audit, project};
 use crate::support::Fixture;
 
-/// How long it may take until the database takes writes again.
+/// Maximum time until the database accepts writes again.
 const SOON: Duration = Duration::from_secs(5);
-/// How long it is looked for what is to come.
+/// Timeout for expected conditions.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A disk of a few megabytes, unmounted when it is dropped.
+/// A disk of a few megabytes, unmounted on drop.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    /// `None` where none may be mounted.
+    /// `None` if mounts are not permitted.
     fn mount(size: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mut mount = Command::new("mount");
@@ -40,7 +40,7 @@ impl SmallDisk {
         self.0.path()
     }
 
-    /// Takes all the room that is left.
+    /// Fills all free space.
     fn fill(&self) -> PathBuf {
         let path = self.path().join("filler");
         let mut file = File::create(&path).unwrap();
@@ -57,7 +57,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// Writes something that needs room.
+/// Writes a row that needs space.
 async fn write(store: &Store, n: u32) -> Result<(), StoreError> {
     let large = Project { description: "x".repeat(200_000), ..project(&format!("large-{n}")) };
     store.create_project(&large, &audit("project.create")).await.map(drop)
@@ -97,7 +97,7 @@ async fn a_full_disk_is_written_on_its_reserve_which_comes_back_when_there_is_ro
     let refused = write_until_full(&store).await;
     assert_eq!(store.reserve(), ReserveState::Missing);
     assert!(!reserve.exists());
-    // The disk is as full as before, but for the reserve.
+    // The disk is as full as before, except for the reserve.
     write(&store, refused).await.unwrap();
     store.check().await.unwrap();
     fs::remove_file(&filler).unwrap();
@@ -162,7 +162,7 @@ async fn postgres_takes_writes_as_soon_as_its_full_disk_has_room() {
     assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
 }
 
-/// As many connections as the pool may have, each used at least once.
+/// Opens all connections of the pool, each used at least once.
 async fn use_all_connections(store: &Store) {
     let all: Vec<_> = (0..20)
         .map(|_| {
@@ -175,7 +175,7 @@ async fn use_all_connections(store: &Store) {
     }
 }
 
-/// How many writes are refused until one is taken, after which all are.
+/// The number of refused writes until one succeeds, after which all do.
 async fn refused_writes(store: &Store) -> usize {
     let began = Instant::now();
     let mut refused = 0;

@@ -1,4 +1,4 @@
-//! What is kept by version or by key: templates, pipelines, cached results.
+//! Rows stored by version or by key: templates, pipelines, cached results.
 
 use cubeloom_domain::record::{CacheEntry, Changes};
 use cubeloom_domain::template::{InstalledTemplate, TaskTemplate};

@@ -1,4 +1,5 @@
-//! Schedules that the ends of other pipelines' runs fire, each once, whoever was first: the end, or the schedule.
+//! Schedules triggered by the ends of other pipelines' runs, each once, whether the end or the schedule is
+//! stored first.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::pipeline::EndState;
@@ -48,7 +49,8 @@ async fn fired(store: &Store, pipeline: &str) -> Vec<(i64, String)> {
     found.into_iter().map(|one| (one.date.0, one.event.unwrap().what)).collect()
 }
 
-/// Five runs end: well with a date of its own, badly, cancelled, before what waits was set, and after its last moment.
+/// Five runs end: successful with its own date, failed, cancelled, before the schedule was set, and after its
+/// last moment.
 async fn five_runs_end(store: &Store) {
     for n in 1..=5 {
         leased_run(store, n, 1, "a").await;
@@ -58,7 +60,7 @@ async fn five_runs_end(store: &Store) {
     let cause = Cause { date: Some(Timestamp(77)), ..Cause::default() };
     let dated = RunRecord { cause, ..ended(1, RunState::Succeeded, 50) };
     commit(store, dated.clone()).await;
-    // A pass may write the same once more.
+    // A pass may repeat a write.
     commit(store, dated).await;
     let others = [(2, RunState::Failed, 60), (3, RunState::Cancelled, 70)];
     let outside = [(4, RunState::Succeeded, 10), (5, RunState::Succeeded, 1001)];
@@ -98,18 +100,18 @@ async fn ends_before_the_schedule_was_stored_are_made_up_for(Fixture { store, ..
         leased_run(&store, n, 1, "a").await;
         commit(&store, ended(n, RunState::Succeeded, at)).await;
     }
-    // The version that says so was stored at 10, and is looked at only now.
+    // The version with the schedule was stored at 10, and is only checked now.
     store.put_schedule(&after("next", EndState::Succeeded), 0, None).await.unwrap();
     let expected = [(run(2).created_at.0, run(2).id.to_string())];
     assert_eq!(fired(&store, "next").await, expected);
-    // To store it again changes nothing.
+    // A repeated store changes nothing.
     assert!(store.put_schedule(&after("next", EndState::Succeeded), 1, None).await.unwrap());
     assert_eq!(fired(&store, "next").await, expected);
     store.put_schedule(&after("failed", EndState::Failed), 0, None).await.unwrap();
     assert_eq!(fired(&store, "failed").await, []);
 }
 
-/// Whichever of the two is written first: with nothing that makes them take turns, neither would see the other.
+/// In either order: without serialization neither transaction would see the other.
 async fn neither_an_end_nor_a_schedule_misses_the_other(fixture: Fixture) {
     let (store, second) = (fixture.store.clone(), fixture.second().await);
     store.put_pipeline(&version("ctr"), Expected::Any, &audit("pipeline.put")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Databases that cannot be used: a clear sentence, and no loss.
+//! Unusable databases: a clear message, and no data loss.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn refusal(url: &str) -> StoreError {
     }
 }
 
-/// A statement from outside, as of another program.
+/// Runs a statement from outside, like another program.
 pub async fn outside(url: &str, sql: &'static str) -> AnyConnection {
     let mut connection = AnyConnection::connect(url).await.unwrap();
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
@@ -40,7 +40,7 @@ async fn a_foreign_schema_is_refused(fixture: Fixture) {
 }
 
 async fn servers_may_start_together(fixture: Fixture) {
-    // As if nothing had been there: the lock makes the servers take turns at making the schema.
+    // As with an empty database: the lock serializes the servers' migrations.
     let drop = "DROP TABLE schema_version; DROP TABLE model_versions; DROP TABLE models; DROP TABLE run_code; DROP TABLE plans; DROP TABLE wishes; DROP TABLE runs; \
         DROP TABLE expansions; DROP TABLE instances; DROP TABLE attempts; DROP TABLE cache; \
         DROP TABLE templates; DROP TABLE pipelines; DROP TABLE pipeline_versions; DROP TABLE counters; \

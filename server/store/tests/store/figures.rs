@@ -1,4 +1,4 @@
-//! A task in figures, and pages through what a run's instances and attempts left.
+//! Statistics of a task, and pages of a run's instances and attempts.
 
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::record::{AttemptRecord, Changes, ExpansionRecord, InstanceRecord};
@@ -99,7 +99,7 @@ async fn reports_and_attempts_come_in_pages(fixture: Fixture) {
     let over = Changes { attempts: attempts.iter().map(ended).collect(), ..Changes::default() };
     store.commit(&lease("a"), &over).await.unwrap();
     assert!(store.live_attempts(&id, 4).await.unwrap().is_empty());
-    // Of an instance that was tried again, the last one alone.
+    // Only the last attempt of a retried instance.
     let tried = [1, 2, 3].map(|n| attempt(&id, 5, 3, n));
     let third = InstanceRecord { attempt: 3, ..instance(&id, 5, 3) };
     let more = Changes { instances: vec![third], attempts: tried.to_vec(), ..Changes::default() };

@@ -1,4 +1,4 @@
-//! Attempts that hang: what their workers were at is kept, and read only where it is shown.
+//! Hanging attempts: the stacks of their workers are stored, and read only for display.
 
 use cubeloom_domain::alert::AlertKind;
 use cubeloom_domain::effective::Tried;
@@ -24,7 +24,7 @@ fn stacks() -> Vec<WorkerStack> {
     vec![WorkerStack { worker: "worker-3".into(), text: "process 7: python3\n".into() }]
 }
 
-/// That this is what the workers of an attempt were at.
+/// The stacks of an attempt's workers.
 fn looked(attempt: &AttemptRecord, stacks: Vec<WorkerStack>) -> Vec<HangStacks> {
     vec![HangStacks { key: attempt.key.clone(), task: attempt.task, stacks }]
 }
@@ -43,7 +43,7 @@ async fn what_workers_were_at_is_read_only_where_it_is_shown(Fixture { store, ..
     store.commit(&lease("a"), &found).await.unwrap();
     let whole = [whole];
     assert_eq!(store.attempts_with_stacks(&id, TaskIx(0), 0).await.unwrap(), whole);
-    // Who leads the run writes the attempt again, without them, and does not lose them.
+    // The server that leads the run writes the attempt again, without the stacks, and does not lose them.
     assert_eq!(store.load(&id).await.unwrap().unwrap().attempts, std::slice::from_ref(&brief));
     store.commit(&lease("a"), &changes(vec![brief.clone()])).await.unwrap();
     assert_eq!(store.attempts_with_stacks(&id, TaskIx(0), 0).await.unwrap(), whole);
@@ -55,7 +55,7 @@ async fn what_workers_were_at_is_read_only_where_it_is_shown(Fixture { store, ..
     assert_eq!(store.live_attempts(&id, 9).await.unwrap(), brief);
     let held = store.holding().await.unwrap();
     assert_eq!(held.into_iter().map(|held| held.attempt).collect::<Vec<_>>(), brief);
-    // It is another hang, at which nobody has looked yet.
+    // It is another hang, without stacks yet.
     let next = hangs(whole[0].clone(), Hang { over: None, ..hang() });
     let found = Changes { stacks: looked(&next, Vec::new()), ..changes(vec![next.clone()]) };
     store.commit(&lease("a"), &found).await.unwrap();
@@ -131,7 +131,7 @@ async fn time_is_told_from_a_few_columns_page_by_page(Fixture { store, .. }: Fix
         .into();
     store.commit(&lease("a"), &Changes { attempts, instances, ..Changes::default() }).await.unwrap();
     assert_eq!(store.tried(&id, None, None, 9).await.unwrap(), timed);
-    // By pages, wherever one ends.
+    // In pages, for every page size.
     for limit in 1..=6 {
         let (mut found, mut after) = (Vec::new(), None);
         loop {
@@ -145,7 +145,7 @@ async fn time_is_told_from_a_few_columns_page_by_page(Fixture { store, .. }: Fix
     assert_eq!(store.tried(&id, Some(TaskIx(2)), None, 9).await.unwrap(), timed[3..]);
     assert_eq!(store.tried(&id, Some(TaskIx(0)), Some((0, 7, 1)), 9).await.unwrap(), timed[1..3]);
     assert!(store.tried(&id, Some(TaskIx(1)), None, 9).await.unwrap().is_empty());
-    // It is to run again, and takes no time yet.
+    // It will be rerun, and counts no time yet.
     let again = InstanceRecord { state: InstanceState::Pending, ..instance(&id, 2, 7) };
     let again = Changes { instances: vec![again], ..Changes::default() };
     store.commit(&lease("a"), &again).await.unwrap();
@@ -165,12 +165,13 @@ async fn a_hang_is_told_when_it_is_marked_and_not_when_it_is_written_again(Fixtu
     let found = told(&store, &one).await;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].alert.since, Some(present.since));
-    // As its pace is written again, by the same server or by one that took it over: whoever listens since hears nothing.
+    // Its progress is written again, by the same server or by one that took it over: a channel added since
+    // gets no alert.
     let late = stored(&store, channel("late", &[AlertKind::TaskHangs])).await;
     write(Hang { stacks: stacks(), ..present.clone() }).await;
     write(Hang { over: Some(Timestamp(20)), ..present.clone() }).await;
     assert_eq!((told(&store, &one).await.len(), told(&store, &late).await.len()), (1, 0));
-    // It went on, and hangs again.
+    // It recovered, and hangs again.
     write(Hang { since: Timestamp(30), seen_at: Timestamp(40), ..present }).await;
     assert_eq!((told(&store, &one).await.len(), told(&store, &late).await.len()), (2, 1));
 }

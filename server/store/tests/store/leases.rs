@@ -22,7 +22,7 @@ on_both!(
     who_gives_up_midway_leaves_no_lock_behind,
 );
 
-/// A moment on the clock of these tests.
+/// A moment in these tests.
 fn at(seconds: i64) -> Timestamp {
     Timestamp(seconds * 1_000_000)
 }
@@ -144,7 +144,7 @@ async fn nothing_is_committed_after_a_takeover(fixture: Fixture) {
     });
     let other = fixture.second().await;
     tokio::time::sleep(Duration::from_millis(50)).await;
-    // A run that is being written to is passed over, so it may take a few looks.
+    // A run that is being written is skipped, so it may take a few tries.
     while other.acquire("b", at(1000), MINUTE, 9).await.unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
@@ -167,7 +167,7 @@ async fn who_gives_up_midway_leaves_no_lock_behind(fixture: Fixture) {
     let other = fixture.second().await;
     assert!(other.attempts(&run_id(1)).await.unwrap().contains(&after));
     assert_eq!(other.renew("a", at(1), MINUTE).await.unwrap(), [run_id(1)]);
-    // Locks of connections that were just closed go a moment later.
+    // Locks of closed connections are released a moment later.
     let taken = async {
         while other.acquire("b", at(1000), MINUTE, 9).await.unwrap().is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;

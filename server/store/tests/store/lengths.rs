@@ -1,4 +1,4 @@
-//! How long attempts took: what is kept of it, and of what nothing is kept.
+//! Durations of attempts: which are stored, and which are not.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ on_both!(
 
 const MINUTE: i64 = 60_000_000;
 
-/// An attempt at an instance of the first task of run 1, which took so many minutes.
+/// An attempt at an instance of the first task of run 1 that took so many minutes.
 fn took(instance: u32, minutes: i64, outcome: Outcome) -> AttemptRecord {
     let state = AttemptState::Ended {
         started_at: Some(Timestamp(MINUTE)),
@@ -61,7 +61,7 @@ async fn the_last_successful_attempts_say_how_long_a_task_takes(fixture: Fixture
     commit(store, vec![took(4, 14, Outcome::Succeeded)]).await;
     let found = of(store, "task-0").await.unwrap();
     assert_eq!((found.median, found.attempts), (minutes(12), 3));
-    // The run that is loaded next knows it.
+    // The next loaded run has it.
     let loaded = store.load(&run_id(1)).await.unwrap().unwrap();
     assert_eq!(loaded.history.of("task-0", "command", &Pool::of("local")), Some(found));
 
@@ -80,7 +80,7 @@ async fn the_last_successful_attempts_say_how_long_a_task_takes(fixture: Fixture
 async fn many_tasks_of_one_commit_are_each_known(fixture: Fixture) {
     let store = &fixture.store;
     leased_run(store, 1, 2, "a").await;
-    // More than one statement asks for, in an order that is not that of their names.
+    // More than one statement can read, in an order other than that of their names.
     let tasks = 600;
     let ended = |n: u32, task: u32| AttemptRecord {
         state: took(0, i64::from(task + n), Outcome::Succeeded).state,
@@ -110,7 +110,7 @@ async fn a_template_says_it_of_a_task_that_never_ran(fixture: Fixture) {
     leased_run(store, 1, 2, "a").await;
     commit(store, (0..4).map(|instance| took(instance, 7, Outcome::Succeeded)).collect()).await;
     assert_eq!(of(store, "task-9").await.unwrap().median, minutes(7));
-    // Of another pipeline of the project, too; of another project nothing is known.
+    // Other pipelines of the project share it; another project has nothing.
     let other = store.run_times("shop", "other").await.unwrap();
     assert_eq!(other.of("task-0", "command", &Pool::of("local")).unwrap().median, minutes(7));
     let elsewhere = store.run_times("other", "ctr").await.unwrap();

@@ -1,4 +1,4 @@
-//! Limits that tasks name.
+//! Concurrency limits of tasks.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::limit::Limit;
@@ -71,7 +71,7 @@ async fn starts_are_found_by_when_they_were(fixture: Fixture) {
         ..attempt(&run, task, 0, 1)
     };
     let (early, free, late) = (at(0, 10, &["api"]), at(1, 60, &[]), at(2, 60, &["api", "hdfs-prod"]));
-    // Whether it still runs is another question.
+    // Whether it still runs is not decided here.
     let written = changes(vec![early, free.clone(), ended(&late)]);
     store.commit(&lease("a"), &written).await.unwrap();
     let starts = store.limited_starts(Timestamp(10_000_000)).await.unwrap();

@@ -55,7 +55,7 @@ async fn an_invitation_makes_one_account(fixture: Fixture) {
     let link = stored(store, invitation(false)).await;
     let taken = User { id: "other".into(), ..user("taken") };
     assert_eq!(join(store, &taken, &link).await.unwrap(), Created::Exists);
-    // What the link does not give, the person does not get.
+    // The user gets only what the link grants.
     let ada = User { admin: true, ..user("ada") };
     assert_eq!(join(store, &ada, &link).await.unwrap(), Created::Yes);
     assert!(!store.user("id-of-ada").await.unwrap().unwrap().admin);

@@ -1,4 +1,4 @@
-//! Lists of runs, and what a page shows of one run.
+//! Lists of runs, and the parts of a run that a page shows.
 
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::record::{CacheEntry, Changes, InstanceRecord, RunRecord, Wish};
@@ -28,7 +28,7 @@ on_both!(
 
 const STATES: [RunState; 4] = [RunState::Succeeded, RunState::Failed, RunState::Running, RunState::Queued];
 
-/// Run `n` of many: five pipelines, two projects, three people, four states.
+/// Run `n` of many: five pipelines, two projects, three users, four states.
 fn one_of_many(n: u64) -> RunRecord {
     RunRecord {
         project: if n.is_multiple_of(3) { "ads" } else { "shop" }.into(),
@@ -39,7 +39,7 @@ fn one_of_many(n: u64) -> RunRecord {
     }
 }
 
-/// Writes many runs from outside, as one statement a thousand.
+/// Writes many runs from outside, a thousand per statement.
 async fn many_runs(fixture: &Fixture, count: u64) {
     let mut database = AnyConnection::connect(&fixture.url).await.unwrap();
     for first in (0..count).step_by(1000) {
@@ -104,7 +104,7 @@ async fn ten_thousand_runs_are_paged(fixture: Fixture) {
     }
 }
 
-/// What a filter means, without a database.
+/// A reference implementation of a filter, without a database.
 fn wanted(filter: &RunFilter, run: &RunRecord) -> bool {
     filter.projects.as_ref().is_none_or(|names| names.contains(&run.project))
         && filter.pipeline.as_ref().is_none_or(|name| *name == run.pipeline)
@@ -154,7 +154,7 @@ async fn a_mark_is_another_when_the_run_has_changed(fixture: Fixture) {
         RunRecord { started_at: Some(Timestamp(7)), ..running.clone() },
         said("one"),
         said("two"),
-        // What a mark is put together with may stand in a message, too.
+        // A message may contain a mark's separators, too.
         said("\u{1e}a run\u{1f}running\u{1f}\u{1f}"),
         RunRecord { acting: Some("eve".into()), ..running.clone() },
         RunRecord { state: RunState::Failed, ended_at: Some(Timestamp(9)), ..running.clone() },
@@ -194,7 +194,7 @@ async fn logged(store: &Store, action: &str) -> usize {
     store.audit_log(&filter).await.unwrap().len()
 }
 
-/// Writes a run with something in every table, which has ended and is not led.
+/// Writes an ended, unleased run with a row in every table.
 async fn ended_run(store: &Store, n: u64) {
     leased_run(store, n, 2, "a").await;
     let id = run_id(n);
@@ -246,7 +246,7 @@ async fn a_run_that_goes_on_is_not_deleted(fixture: Fixture) {
     ended_run(store, 2).await;
     let wish = store.add_wish(&run_id(2), &Wish::Resume, "ada", Timestamp(1), None).await.unwrap();
     assert_eq!(delete(store, 2).await, Deleted::Live);
-    // An engine that has taken the wish up leads the run.
+    // An engine that handles the command leads the run.
     store.acquire("a", Timestamp(90), MINUTE, 9).await.unwrap();
     store.commit(&lease("a"), &Changes { wishes: vec![wish], ..Changes::default() }).await.unwrap();
     assert_eq!(delete(store, 2).await, Deleted::Live);
@@ -266,7 +266,7 @@ async fn what_is_asked_for_stands_in_the_log(fixture: Fixture) {
     assert_eq!(logged(store, "run.").await, 2);
 }
 
-/// One instance in each state, more than once in some of them.
+/// Instances in all states, several in some of them.
 fn states() -> Vec<InstanceState> {
     let since = |n| InstanceState::Waiting { since: Timestamp(n), reason: None };
     let reason = Some(WaitReason::Capacity { message: "4 of 5 cores".into(), why: None });

@@ -1,4 +1,4 @@
-//! The audit log, and answers that are given again.
+//! The audit log, and stored responses.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::AuditEntry;

@@ -1,4 +1,4 @@
-//! Mail to the person whose run it is: without any channel, once, and not to whom it does not concern.
+//! Mail to the user of a run: without any channel, once, and only to the affected user.
 
 use cubeloom_domain::alert::{Alert, AlertKind, Channel, ChannelKind, Delivery, DeliveryState};
 use cubeloom_domain::hang::Hang;
@@ -39,7 +39,7 @@ async fn write(store: &Store, attempt: AttemptRecord) {
     store.commit(&lease("a"), &changes(vec![attempt])).await.unwrap();
 }
 
-/// That an instance of the first task of run 1 hangs since a moment.
+/// An instance of the first task of run 1 that hangs since a moment.
 fn hung(instance: u32, since: i64) -> AttemptRecord {
     let present = Hang { over: None, since: Timestamp(since), seen_at: Timestamp(since + 1), ..hang() };
     hangs(attempt(&run_id(1), 0, instance, 1), present)
@@ -72,7 +72,7 @@ async fn whose_task_hangs_is_mailed_once_without_any_channel(fixture: Fixture) {
     let [batch] =
         <[_; 1]>::try_from(store.claim_alerts("s", Timestamp(20), MINUTE, 9).await.unwrap()).unwrap();
     assert_eq!((&batch.to, &batch.deliveries[..]), (&Receiver::Person(user("ada")), &found[..]));
-    // It was killed before it knew what came of it; the next one sends it again, under the same id.
+    // The sender was killed before it knew the outcome; the next one sends it again, under the same id.
     let later = Timestamp(20).plus(2 * MINUTE);
     let [batch] = <[_; 1]>::try_from(store.claim_alerts("t", later, MINUTE, 9).await.unwrap()).unwrap();
     assert_eq!(batch.deliveries[0].id, found[0].id);
@@ -136,7 +136,7 @@ async fn who_wants_none_or_sees_nothing_of_the_project_is_not_mailed(fixture: Fi
     store.remove_member("shop", "id-of-ada", None, &audit("member.remove")).await.unwrap();
     write(&store, hung(6, 7)).await;
     assert!(mails(&store).await.is_empty());
-    // Who administers the platform sees every project.
+    // An administrator of the platform sees every project.
     change(&store, User { admin: true, ..user("ada") }).await;
     write(&store, hung(7, 7)).await;
     assert_eq!(mails(&store).await.len(), 1);

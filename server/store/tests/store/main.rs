@@ -1,4 +1,4 @@
-//! What the store promises, on SQLite and on PostgreSQL.
+//! The guarantees of the store, on SQLite and on PostgreSQL.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

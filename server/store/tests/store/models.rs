@@ -1,4 +1,4 @@
-//! The registry of models.
+//! The model registry.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ on_both!(
     models_go_with_their_project,
 );
 
-/// What attempt `n` of the run made.
+/// The model version that attempt `n` of the run registered.
 fn made(name: &str, n: u32) -> NewModelVersion {
     NewModelVersion {
         project: "shop".into(),
         reported: ReportedModel {
             name: name.into(),
-            // As long as a path may be, and such that nothing makes it shorter.
+            // The maximum length of a path, and incompressible.
             path: format!("models/{name}/{n}/{}", unlike(1000)),
             metrics: BTreeMap::from([("accuracy".into(), 0.5)]),
             description: "has a \0 in it".into(),
@@ -41,7 +41,7 @@ fn made(name: &str, n: u32) -> NewModelVersion {
     }
 }
 
-/// Letters of which no part is like another.
+/// Letters without repetitions, which do not compress.
 fn unlike(length: usize) -> String {
     let mut state = 7_u32;
     let mut letter = || {
@@ -73,7 +73,7 @@ async fn versions_are_counted_and_a_success_written_twice_is_one(fixture: Fixtur
     assert_eq!(store.model_version("shop", "digits", 2).await.unwrap().as_ref(), found.first());
     let of_run = store.models_of_run(&run_id(1)).await.unwrap();
     assert_eq!(of_run.len(), 3);
-    // A number is given once.
+    // A number is never reused.
     let deleted = store.delete_model_version(("shop", "digits"), 2, &audit("m")).await.unwrap();
     assert!(matches!(deleted, VersionChange::Done(_)));
     register(store, vec![made("digits", 3)]).await;
@@ -135,7 +135,7 @@ async fn models_go_with_their_project(fixture: Fixture) {
     of_another.project = "other".into();
     register(store, vec![of_another, made("digits", 2)]).await;
     store.delete_project("other", None, &audit("p")).await.unwrap();
-    // A run that was asked to go on meanwhile: what it registers stops nobody.
+    // A run that was requested to resume meanwhile: its registrations cause no error.
     let mut late = made("digits", 3);
     late.project = "other".into();
     register(store, vec![late]).await;

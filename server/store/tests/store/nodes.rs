@@ -1,4 +1,4 @@
-//! Nodes that are set aside, and the failures for which they are.
+//! Cordoned nodes, and the failures that cause it.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::alert::AlertKind;
@@ -63,7 +63,7 @@ async fn an_attempt_that_lost_its_node_is_noted_once(fixture: Fixture) {
     };
     assert_eq!(found, [expected], "a program's own failure is not the node's");
     assert!(failures(store, 2).await.is_empty());
-    // What is longer ago than any rule looks back is forgotten with the next one.
+    // Failures older than any rule looks back are deleted with the next one.
     let later = 40 * 24 * 3600 * 1_000_000_i64;
     let mut last = failed(3, "gpu-4", FailureKind::Lost);
     let failure = Failure { node: Some("gpu-4".into()), ..Failure::new(FailureKind::Lost, "gone") };

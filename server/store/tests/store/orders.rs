@@ -18,12 +18,12 @@ on_both!(
     people_are_paged_in_every_order,
 );
 
-/// A number that looks like any other; few are different, so that many are the same.
+/// A pseudo-random number from a small range, so that many are equal.
 fn some(n: u64, of: u64) -> u64 {
     (n.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407) >> 33) % of
 }
 
-/// The order of the same kind that goes on after `last`.
+/// The order of the same kind that continues after `last`.
 type GoesOn<T, O> = fn(&T) -> O;
 
 const PIPELINES: [GoesOn<PipelineSummary, PipelineOrder>; 3] = [
@@ -58,7 +58,7 @@ async fn put(store: &Store, new: &NewVersion) {
     store.put_pipeline(new, Expected::Any, &audit("pipeline.put")).await.unwrap();
 }
 
-/// Sixty pipelines of two projects, many changed at the same moment, a third of which never ran.
+/// Sixty pipelines of two projects, many changed at the same moment, a third of them without runs.
 async fn sixty(store: &Store) {
     store.create_project(&project("ads"), &audit("p")).await.unwrap();
     for n in 0..60 {
@@ -83,7 +83,7 @@ async fn pipelines_are_paged_in_every_order(fixture: Fixture) {
         let filter = PipelineFilter { order: first.clone(), ..Default::default() };
         let all = store.pipelines(&filter).await.unwrap();
         assert_eq!(all.len(), 60);
-        // The text of the order says by what it is: the database's is that of these keys.
+        // The keys by which the database must order.
         let key = |one: &PipelineSummary| {
             let by = match first {
                 PipelineOrder::Name(_) => (0, String::new()),
@@ -121,7 +121,7 @@ async fn a_page_goes_on_where_the_last_one_ended_whatever_changed(fixture: Fixtu
     let names = |page: &[PipelineSummary]| page.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
     let page = store.pipelines(&newest_first(PipelineOrder::Changed(None), 3)).await.unwrap();
     assert_eq!(names(&page), ["p-8", "p-7", "p-6"]);
-    // One that was shown, and one that was not, are changed: both are the newest now.
+    // A displayed one and another one are changed: both are the newest now.
     for name in ["p-7", "p-2"] {
         put(store, &NewVersion { now: Timestamp(20), digest: "d2".into(), ..version(name) }).await;
     }

@@ -1,4 +1,4 @@
-//! People and projects as tests need them.
+//! Users and projects for tests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use serde_json::json;
 
 static IDS: AtomicU64 = AtomicU64::new(1);
 
-/// An id that no other call gives, greater than those before.
+/// A unique id, greater than those before.
 pub fn id() -> String {
     let n = IDS.fetch_add(1, Ordering::Relaxed);
     RunId::new(Timestamp(1_700_000_000_000_000 + i64::try_from(n).unwrap() * 1000), u128::from(n)).to_string()
@@ -33,7 +33,6 @@ pub fn audit(action: &str) -> AuditEntry {
     }
 }
 
-/// A project.
 pub fn project(name: &str) -> Project {
     Project {
         name: name.into(),
@@ -48,7 +47,7 @@ pub fn project(name: &str) -> Project {
     }
 }
 
-/// Somebody with a password, who administers nothing.
+/// A user with a password, who is no administrator.
 pub fn user(name: &str) -> User {
     User {
         id: format!("id-of-{name}"),

@@ -23,7 +23,7 @@ on_both!(
     of_two_owners_who_leave_one_stays,
 );
 
-/// The actions in the audit log, the oldest first, without what the fixture did.
+/// The actions in the audit log, oldest first, without the fixture's.
 async fn actions(store: &Store) -> Vec<String> {
     let log = store.audit_log(&AuditFilter::default()).await.unwrap();
     log.into_iter().rev().skip(1).map(|entry| entry.action).collect()
@@ -125,7 +125,7 @@ async fn everything_goes_with_a_project(fixture: Fixture) {
     assert!(store.roles("id-of-ada").await.unwrap().is_empty());
     assert!(store.secrets(&owner).await.unwrap().is_empty());
     assert_eq!(store.hook(&hook.id).await.unwrap(), None);
-    // What happened stays.
+    // History stays.
     assert_eq!(store.run(&ended.id).await.unwrap(), Some(ended));
     assert!(store.pipeline("shop", "ctr", 1).await.unwrap().is_some());
 }

@@ -1,4 +1,4 @@
-//! The tree of quotas.
+//! The quota tree.
 
 use std::convert::Infallible;
 
@@ -154,7 +154,7 @@ async fn of_several_changes_all_are_made_or_none(fixture: Fixture) {
     }
 }
 
-/// Gives a group all 8 cards, unless another one has some.
+/// Gives a group all 8 GPUs, unless another one has some.
 async fn takes_all(store: &Store, name: &str) -> bool {
     let wanted = queue(group(name), None, 8);
     let check = |_: &[QueueRecord], tree: &[QueueRecord]| {

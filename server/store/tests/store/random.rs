@@ -1,4 +1,4 @@
-//! Whatever is committed is what is loaded: random changes, against a model, on both databases.
+//! A load returns everything that was committed: random changes, against a model, on both databases.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::records::{attempt, instance, run, run_id};
 use crate::support::{Fixture, lease, leased_run};
 
-/// A text as people and programs write it; PostgreSQL's texts hold no NUL.
+/// A text as users and programs write it; PostgreSQL's texts contain no NUL.
 fn text() -> impl Strategy<Value = String> {
     "[^\0]{0,12}"
 }
@@ -206,7 +206,7 @@ fn changes() -> impl Strategy<Value = Changes> {
         })
 }
 
-/// What a run's rows should be.
+/// The expected rows of a run.
 struct Model {
     run: RunRecord,
     expansions: BTreeMap<TaskIx, ExpansionRecord>,
@@ -230,7 +230,7 @@ impl Model {
     }
 }
 
-/// The changes, for another run than the one that they were made for.
+/// The same changes for another run.
 fn about(changes: &Changes, id: &RunId) -> Changes {
     let mut changes = changes.clone();
     changes.runs.iter_mut().for_each(|row| row.id = id.clone());
@@ -241,7 +241,7 @@ fn about(changes: &Changes, id: &RunId) -> Changes {
     changes
 }
 
-/// Commits the changes one after the other to run `n`, and compares what is loaded.
+/// Commits the changes in order to run `n`, and compares the loaded run.
 async fn holds(fixture: &Fixture, n: u64, commits: &[Changes]) {
     let store = &fixture.store;
     leased_run(store, n, 1, "a").await;

@@ -1,4 +1,4 @@
-//! Records as tests need them.
+//! Records for tests.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ pub fn plan(record: &RunRecord, tasks: u32) -> RunPlan {
     .unwrap()
 }
 
-/// An instance that waits for a place.
+/// A pending instance.
 pub fn instance(run: &RunId, task: u32, instance: u32) -> InstanceRecord {
     InstanceRecord {
         run: run.clone(),
@@ -127,7 +127,7 @@ pub fn attempt(run: &RunId, task: u32, instance: u32, n: u32) -> AttemptRecord {
     }
 }
 
-/// The attempt when it has ended well.
+/// The attempt after it succeeded.
 pub fn ended(attempt: &AttemptRecord) -> AttemptRecord {
     let state = attempt.state.clone().end(Timestamp(9), Outcome::Succeeded).unwrap();
     let usage = UsageSummary { cpu_us: 12, ..UsageSummary::default() };
@@ -150,7 +150,7 @@ fn pace() -> Pace {
     }
 }
 
-/// A hang that is over.
+/// A resolved hang.
 pub fn hang() -> Hang {
     let (since, seen_at) = (Timestamp(7), Timestamp(8));
     Hang {

@@ -1,4 +1,4 @@
-//! Creating runs, committing, loading, looking.
+//! Creates, commits, loads and reads runs.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -85,7 +85,7 @@ async fn a_commit_that_fails_halfway_leaves_nothing(fixture: Fixture) {
     let store = &fixture.store;
     leased_run(store, 1, 2, "a").await;
     let good: Vec<_> = (0..300).map(|n| attempt(&run_id(1), 0, n, 1)).collect();
-    // Results for the cache are written after the attempts.
+    // Cached results are written after the attempts.
     outside(&fixture.url, "ALTER TABLE cache RENAME TO away").await;
     let bad = Changes { cache: vec![entry("shop", "k", "pull", 1)], ..changes(good.clone()) };
     store.commit(&lease("a"), &bad).await.unwrap_err();
@@ -129,7 +129,7 @@ async fn a_run_is_created_once(fixture: Fixture) {
     assert_eq!(store.plan(&run_id(2)).await.unwrap(), None);
 }
 
-/// Stores a run as it is, without a server that leads it.
+/// Stores a run unchanged, without a server that leads it.
 async fn put(store: &Store, record: &RunRecord) {
     store.create_run(record, &plan(record, 1), None).await.unwrap();
 }

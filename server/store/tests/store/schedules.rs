@@ -1,4 +1,4 @@
-//! Schedules, the dates of pipelines, and back-fills: each date has one run, whoever starts it.
+//! Schedules, their dates, and back-fills: each date has one run, even with several starters.
 
 use std::time::Duration;
 
@@ -136,7 +136,7 @@ async fn of_two_that_store_the_first_wins(fixture: Fixture) {
     assert!(!other.put_schedule(&state("ctr"), 0, None).await.unwrap());
     let paused = ScheduleState { paused: Some(("eve".into(), Timestamp(50))), next_at: None, ..state("ctr") };
     assert!(other.put_schedule(&paused, 1, Some(&audit("schedule.pause"))).await.unwrap());
-    // Who read it before it was paused notes nothing.
+    // A writer that read it before it was paused changes nothing.
     let later = ScheduleState { handled_at: Timestamp(100), ..state("ctr") };
     assert!(!store.record_firings(&later, 1, &[firing("ctr", 100)]).await.unwrap());
     assert_eq!(dates(store, "ctr").await, []);
@@ -162,7 +162,7 @@ async fn a_date_is_noted_once_and_has_one_run(fixture: Fixture) {
     let found = store.firing(&of("ctr"), Timestamp(90)).await.unwrap().unwrap();
     assert_eq!((found.state, found.run), (FiringState::Started, Some(run(1).id)));
     assert_eq!(store.live_runs(&of("ctr")).await.unwrap(), 1);
-    // A date that has its run is wanted again only when that is said, and the run has ended.
+    // A date with a run becomes due again only on request, and only if the run has ended.
     assert!(!store.want_date(&firing("ctr", 90), false).await.unwrap());
     assert!(!store.want_date(&firing("ctr", 90), true).await.unwrap());
     ends(store, 1, run_of(1, 90), RunState::Failed).await;
@@ -242,7 +242,7 @@ async fn a_backfill_takes_up_what_has_no_run(fixture: Fixture) {
     assert!(start(store, &run_of(1, 1)).await);
     store.want_date(&Firing { state: FiringState::Missed, ..firing("ctr", 2) }, false).await.unwrap();
     store.want_date(&firing("ctr", 3), false).await.unwrap();
-    // One has a run, one is due by itself.
+    // One has a run, one is due on its own.
     assert_eq!(create(store, &backfill("b1", 4), false).await, 2);
     let due = store.firings_due(&of("ctr"), Some("b1"), 10).await.unwrap();
     let found: Vec<_> = due.iter().map(|one| (one.date.0, one.trigger, one.user.as_str())).collect();
@@ -255,7 +255,7 @@ async fn a_backfill_takes_up_what_has_no_run(fixture: Fixture) {
     let listed = store.backfills(&of("ctr"), None, 10).await.unwrap();
     assert_eq!(listed, [Backfill { total: 2, ..backfill("b1", 4) }]);
     assert_eq!(store.backfills(&of("ctr"), Some("b1"), 10).await.unwrap(), []);
-    // Again takes up what has ended, and not what goes on.
+    // `again` includes ended runs, but not active ones.
     assert_eq!(create(store, &backfill("b2", 4), true).await, 1);
     assert_eq!(store.firings_due(&of("ctr"), Some("b2"), 10).await.unwrap()[0].date, Timestamp(2));
 }
@@ -273,7 +273,7 @@ async fn a_cancelled_backfill_starts_nothing_more(fixture: Fixture) {
     assert_eq!(store.backfill_counts("b1").await.unwrap(), counts);
     let found = store.backfill("b1").await.unwrap().unwrap();
     assert_eq!(found.cancelled, Some(("eve".into(), Timestamp(60))));
-    // What it did not do, another one may.
+    // Another back-fill may have the dates that it left.
     assert_eq!(create(store, &backfill("b2", 3), false).await, 2);
 }
 

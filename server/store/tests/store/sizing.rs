@@ -1,4 +1,4 @@
-//! What attempts used: what is kept of it, and of what nothing; changes of what workers get; and taking them back.
+//! Usage of attempts: what is stored and what is not; resource adjustments; and reverts.
 
 use cubeloom_domain::alert::AlertKind;
 use cubeloom_domain::identity::Project;
@@ -115,7 +115,7 @@ async fn what_says_nothing_is_not_kept(fixture: Fixture) {
     ];
     commit(store, nothing).await;
     assert_eq!(peaks(store, "worker").await, [0; 0]);
-    // Memory that ran out counts however short it was, of the role whose worker it was.
+    // An OOM kill counts however short the attempt was, for the role of the killed worker.
     commit(store, vec![ran(5, 0, ran_out("worker"))]).await;
     assert_eq!((peaks(store, "worker").await, peaks(store, "master").await), (vec![105], vec![]));
 }
@@ -150,7 +150,7 @@ async fn a_change_is_noted_and_told_once(fixture: Fixture) {
     assert!(store.size_changes("shop", "ctr", "task-1", 10).await.unwrap().is_empty());
 }
 
-/// An attempt that is about to be submitted, and gets so much of the 512 MiB that are asked for.
+/// An attempt being submitted with so much of the 512 MiB that are requested.
 fn begins(instance: u32, n: u32, mib: u64, input: Option<u64>, created: i64) -> AttemptRecord {
     let gets = SizedRole {
         gets: size(1000, mib),
@@ -166,7 +166,7 @@ fn begins(instance: u32, n: u32, mib: u64, input: Option<u64>, created: i64) -> 
     }
 }
 
-/// What the noted changes of the first task give, in MiB, the newest first.
+/// The recorded resource adjustments of the first task, in MiB, newest first.
 async fn noted(store: &Store) -> Vec<u64> {
     let changes = store.size_changes("shop", "ctr", "task-0", 1000).await.unwrap();
     changes.iter().map(|change| change.sized.gets.memory.0 / MIB).collect()
@@ -179,7 +179,7 @@ async fn one_decision_for_many_instances_is_one_change(fixture: Fixture) {
     let messages = async || store.alert_deliveries("shop", Some(&told.id), None, 1000).await.unwrap().len();
     commit(store, (0..50).map(|instance| begins(instance, 1, 256, None, SECOND)).collect()).await;
     assert_eq!((noted(store).await, messages().await), (vec![256], 1));
-    // The attempt before is the same one until another has ended.
+    // The previous attempt is the same one until another has ended.
     commit(store, (50..100).map(|instance| begins(instance, 1, 256, None, 2 * SECOND)).collect()).await;
     assert_eq!((noted(store).await, messages().await), (vec![256], 1));
     commit(store, (0..50).map(|instance| begins(instance, 2, 300, None, 3 * SECOND)).collect()).await;
@@ -222,13 +222,13 @@ async fn what_grows_while_it_runs_is_noted_and_told_each_time(fixture: Fixture) 
     for (second, mib) in [(5, 768), (9, 1152)] {
         let sizing = runs.sizing.as_mut().unwrap();
         sizing.grow("worker", Bytes(mib * MIB), Timestamp(second * SECOND));
-        // With its pace it is written again and again.
+        // It is written again with each progress update.
         for _ in 0..3 {
             commit(store, vec![runs.clone()]).await;
         }
     }
     assert_eq!(noted(store).await, [1152, 768]);
-    // The person for whom the run acts finds it, for as long as it is new.
+    // The user that the run runs as finds it while it is recent.
     let anew = async |user: &str, since: i64| {
         let found = store.sized_anew(user, None, Timestamp(since * SECOND), 10).await.unwrap();
         found.iter().map(|one| (one.task.clone(), one.what.sized.gets.memory.0 / MIB)).collect::<Vec<_>>()

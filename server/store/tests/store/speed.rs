@@ -1,4 +1,4 @@
-//! How long commits take; run by hand, in release:
+//! Benchmarks of commits; run by hand, in release mode:
 //! `cargo test -p cubeloom-store --release --test store -- --ignored --nocapture --test-threads 1 speed`
 
 #![allow(clippy::print_stdout, reason = "it prints what it measured")]
@@ -85,7 +85,7 @@ async fn small(store: &Store, id: &RunId) -> String {
     summary(&mut times)
 }
 
-/// What an engine asks when nothing has happened.
+/// The queries of an engine when nothing has happened.
 async fn look(store: &Store, id: &RunId) -> String {
     let mut times = Vec::new();
     for _ in 0..200 {

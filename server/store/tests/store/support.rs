@@ -10,30 +10,27 @@ use tempfile::TempDir;
 use crate::people::{audit, project};
 use crate::records::{plan, run};
 
-/// A store of its own for a test.
 pub struct Fixture {
     /// The store, with the project `shop` at first.
     pub store: Store,
-    /// Its address, for a second server.
+    /// Its URL, for a second server.
     pub url: String,
     _place: Place,
 }
 
-/// What goes when the test has ended.
+/// Resources dropped after the test.
 enum Place {
     Folder { _folder: TempDir },
     Database { _database: Database },
 }
 
 impl Fixture {
-    /// A new SQLite database.
     pub async fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}/test.sqlite", folder.path().display());
         Self::open(url, Place::Folder { _folder: folder }).await
     }
 
-    /// A new PostgreSQL database.
     pub async fn postgres() -> Self {
         let database = Database::create();
         Self::open(database.url(), Place::Database { _database: database }).await
@@ -51,7 +48,7 @@ impl Fixture {
     }
 }
 
-/// Makes a test of each function, on SQLite and on PostgreSQL.
+/// Creates a test of each function on SQLite and on PostgreSQL.
 macro_rules! on_both {
     ($($name:ident),+ $(,)?) => {
         mod sqlite {
@@ -73,7 +70,6 @@ pub(crate) use on_both;
 
 pub const MINUTE: Duration = Duration::from_secs(60);
 
-/// The lease of `owner`.
 pub fn lease(owner: &str) -> Lease {
     Lease { owner: owner.into() }
 }

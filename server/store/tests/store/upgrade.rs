@@ -1,4 +1,4 @@
-//! A database that an earlier program wrote.
+//! A database that an earlier program version wrote.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::records::run_id;
 
 const FIRST: &str = include_str!("../../../../migrations/0001_start.sql");
 
-/// Writes what the first program would have: a run that has ended, and a pipeline.
+/// Writes the rows of the first program version: an ended run, and a pipeline.
 async fn first_database(url: &str) {
     install_default_drivers();
     let mut database = AnyConnection::connect(url).await.unwrap();

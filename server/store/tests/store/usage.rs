@@ -1,4 +1,4 @@
-//! Usage by day, prices and budgets: each attempt is counted once, and every way to group it has one total.
+//! Usage by day, prices and budgets: each attempt counts once, and every grouping has the same total.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ fn at(hours: i64) -> Timestamp {
     Timestamp(TODAY.start().0 + hours * HOUR)
 }
 
-/// An attempt with 2 cores, 4 GiB and 1 card from one hour of the day to another.
+/// An attempt with 2 CPUs, 4 GiB and 1 GPU from one hour of the day to another.
 fn ran(run: &RunId, n: u32, (from, until): (i64, i64)) -> AttemptRecord {
     AttemptRecord {
         state: AttemptState::Ended {
@@ -67,7 +67,7 @@ async fn what_cards_did_is_counted_where_it_was_measured(fixture: Fixture) {
     commit(store, vec![with(0, None)]).await;
     let none = total(store, at(24)).await;
     assert_eq!((none.gpu_hours(), none.gpu_is_measured()), (2.0, false));
-    // Of one it is known for half an hour of its two, of another that it did nothing; nothing works for longer than it is held.
+    // One is measured for half an hour of its two, another was idle; busy time never exceeds allocated time.
     let all = vec![with(1, Some(1_800_000_000)), with(2, Some(0)), with(3, Some(u64::MAX >> 1))];
     commit(store, all).await;
     let sum = total(store, at(24)).await;
@@ -124,7 +124,7 @@ async fn an_end_is_counted_once_however_often_it_is_written(fixture: Fixture) {
     assert_eq!((once.cpu_hours(), once.memory_hours(), once.gpu_hours()), (6.0, 12.0, 3.0));
     assert_eq!((once.used_cpu_hours(), once.used_memory_hours()), (1.0, 3.0));
     assert_eq!((once.attempts, once.failed), (2, 1));
-    // A commit whose acknowledgement was lost is made again; and one pass may write the same end twice.
+    // A commit whose acknowledgement was lost is repeated; and one pass may write the same end twice.
     commit(store, ended.clone()).await;
     commit(
         store,
@@ -133,11 +133,11 @@ async fn an_end_is_counted_once_however_often_it_is_written(fixture: Fixture) {
     .await;
     let again = total(store, at(24)).await;
     assert_eq!(again, Figures { attempts: 3, ..once });
-    // One that never began and ends in the pass that writes it, and one that is a run of another pipeline.
+    // One that never started and ends in the pass that writes it, and one that is a run of another pipeline.
     let called = AttemptRecord { bindings: Bindings::Run { run: run_id(7) }, ..ran(&id, 3, (1, 9)) };
     commit(store, vec![called]).await;
     assert_eq!(total(store, at(24)).await, again);
-    // A commit that is refused counts nothing.
+    // A refused commit counts nothing.
     store.release("a", std::slice::from_ref(&id)).await.unwrap();
     let refused = Changes { attempts: vec![ran(&id, 4, (1, 9))], ..Changes::default() };
     let error = store.commit(&lease("a"), &refused).await.unwrap_err();
@@ -177,7 +177,7 @@ async fn days_groups_and_what_runs_have_one_total(fixture: Fixture) {
     commit(store, written).await;
     let now = at(10);
     let whole = total(store, now).await;
-    // 3 runs of 4 attempts of 30 hours, of each a card and a quarter; and 3 that run since 40 hours.
+    // 3 runs with 4 attempts of 30 hours, each with 1.25 GPUs; and 3 that have run for 40 hours.
     assert_eq!((whole.gpu_hours(), whole.attempts), (3.0 * 4.0 * 30.0 * 1.25 + 3.0 * 40.0, 12));
     assert_eq!(whole.cost.total().0, (3 * 4 * 30 * 5 / 4 + 3 * 40) * 1_000_000);
     let sum = |found: &[(Line, Figures)]| found.iter().fold(Figures::default(), |sum, (_, of)| sum.plus(*of));
@@ -188,14 +188,14 @@ async fn days_groups_and_what_runs_have_one_total(fixture: Fixture) {
         let by_day = store.usage(&filter(None), &[by, By::Day], now).await.unwrap();
         assert_eq!(sum(&by_day), whole, "{by:?} by day");
     }
-    // Each day alone adds up to all of them.
+    // The single days add up to the total.
     let mut days = Figures::default();
     for day in filter(None).period.each() {
         let one = UsageFilter { period: Period { first: day, last: day }, projects: None };
         days = days.plus(sum(&store.usage(&one, &[By::Template], now).await.unwrap()));
     }
     assert_eq!(days, whole);
-    // What is seen of some projects is theirs.
+    // Usage of some projects is theirs only.
     let by_project: BTreeMap<String, Figures> = store
         .usage(&filter(None), &[By::Project], now)
         .await
@@ -218,7 +218,7 @@ async fn a_change_of_price_gives_counted_days_their_cost(fixture: Fixture) {
         pool: Pool { node_group: Some("cards".into()), ..Pool::of("local") },
         ..ran(&id, 1, (0, 2))
     };
-    // From the evening before to the night: 4 card-hours yesterday, 2 today; and 2 of a group.
+    // From the evening before into the night: 4 GPU hours yesterday, 2 today; and 2 of a group.
     commit(store, vec![ran(&id, 0, (-4, 2)), of_group]).await;
     let costs = async || {
         let by = [By::Day, By::NodeGroup];
@@ -233,7 +233,7 @@ async fn a_change_of_price_gives_counted_days_their_cost(fixture: Fixture) {
     assert_eq!(costs().await, ["4.00", "6.00", "6.00"]);
     store.create_price(&price("own", "cards", TODAY, 500_000), &audit("change")).await.unwrap();
     assert_eq!(costs().await, ["4.00", "6.00", "1.00"]);
-    // What ends from now on costs the same as what was counted before.
+    // Attempts that end from now on cost the same as those counted before.
     commit(store, vec![ran(&id, 2, (-4, 2))]).await;
     assert_eq!(costs().await, ["8.00", "12.00", "1.00"]);
     let dearer =
@@ -285,7 +285,7 @@ async fn a_spent_budget_stops_what_is_new(fixture: Fixture) {
     assert_eq!(level(at(24)).await, Some(Level::Within), "it goes on into this month");
     commit(store, vec![ran(&id, 0, (0, 8))]).await;
     assert_eq!(level(at(9)).await, Some(Level::Warned));
-    // What still runs is spent, too.
+    // Live attempts count as spent, too.
     let running = AttemptRecord { state: AttemptState::Running { started_at: at(8) }, ..ran(&id, 1, (0, 0)) };
     commit(store, vec![running.clone()]).await;
     assert_eq!(level(at(9)).await, Some(Level::Warned));
@@ -297,10 +297,10 @@ async fn a_spent_budget_stops_what_is_new(fixture: Fixture) {
     assert!(matches!(&refused, StoreError::BudgetSpent { .. }), "{refused}");
     assert!(refused.to_string().contains("shop for 2026-11 is spent, 10.00 of 10.00"), "{refused}");
     assert_eq!(store.run(&new.id).await.unwrap(), None);
-    // What a task of a run starts is part of that run.
+    // A run started by a task is part of the task's run.
     let part = RunRecord { parent: Some(running.key.clone()), ..new.clone() };
     store.create_run_with(&part, &plan(&part, 1), &TakenOver::default(), None).await.unwrap();
-    // What goes on may be resumed; what has ended may not, and may be cancelled.
+    // An active run may be resumed; an ended one may not, but may be cancelled.
     store.add_wish(&id, &Wish::Resume, "ada", at(10), None).await.unwrap();
     commit(store, vec![ran(&id, 1, (8, 10))]).await;
     let over = RunRecord { state: RunState::Failed, ..run(1) };
@@ -308,7 +308,7 @@ async fn a_spent_budget_stops_what_is_new(fixture: Fixture) {
     let refused = store.add_wish(&id, &Wish::Resume, "ada", at(10), None).await.unwrap_err();
     assert!(matches!(refused, StoreError::BudgetSpent { .. }), "{refused}");
     store.add_wish(&id, &Wish::Cancel, "ada", at(10), None).await.unwrap();
-    // Next month, and with more, and without a stop, it goes on.
+    // With the next month, a larger budget, or no block, it continues.
     let later = RunRecord { created_at: TODAY.month().next().first().start(), ..run(3) };
     store.create_run(&later, &plan(&later, 1), None).await.unwrap();
     let open = Budget { stop: false, ..budget.clone() };
@@ -336,14 +336,14 @@ async fn attempts_of_before_are_counted_later(fixture: Fixture) {
     let bare = |n: u32| AttemptRecord { account: Account::default(), ..ran(&id, n, (0, 1)) };
     let live = AttemptRecord { account: Account::default(), ..attempt(&id, 0, 9, 1) };
     commit(store, (0..7).map(bare).chain([live]).collect()).await;
-    // As an earlier program left it.
+    // As an earlier program version left it.
     let mut outside = AnyConnection::connect(&fixture.url).await.unwrap();
     sqlx::raw_sql("DELETE FROM usage_days; UPDATE attempts SET counted = 0")
         .execute(&mut outside)
         .await
         .unwrap();
     outside.close().await.unwrap();
-    // An end that is written again meanwhile is not counted twice.
+    // An end written again meanwhile does not count twice.
     commit(store, vec![ran(&id, 0, (0, 1))]).await;
     let mut parts = Vec::new();
     loop {
@@ -358,7 +358,7 @@ async fn attempts_of_before_are_counted_later(fixture: Fixture) {
     let (line, figures) = &found[0];
     assert_eq!((figures.attempts, figures.gpu_hours()), (7, 7.0));
     assert_eq!([&line.user, &line.template, &line.cluster].map(String::as_str), ["ada", "command", "local"]);
-    // One that still runs is given its account when it is loaded.
+    // A live one gets its account when it is loaded.
     let loaded = store.load(&id).await.unwrap().unwrap();
     assert_eq!(loaded.attempts[0].account.template, "command");
 }

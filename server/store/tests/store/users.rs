@@ -33,7 +33,7 @@ async fn logged(store: &Store, action: &str) -> usize {
     store.audit_log(&filter).await.unwrap().len()
 }
 
-/// Somebody who signs in elsewhere.
+/// A user of an identity provider.
 fn federated(name: &str) -> User {
     let federated = Some(Federated { issuer: "https://id.example.org".into(), subject: "7".into() });
     User { federated, seen_at: Some(Timestamp(9)), ..user(name) }

@@ -1,4 +1,4 @@
-//! What waits on other servers.
+//! Pending instances on other servers.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ on_both!(
     it_is_found_by_its_runs_and_never_by_going_through_what_waits,
 );
 
-/// A run that has begun, led by `owner` until a minute after the beginning.
+/// A started run, led by `owner` until a minute after the beginning.
 async fn running(store: &Store, n: u64, owner: &str) {
     let record = RunRecord { state: RunState::Running, ..run(n) };
     store.create_run(&record, &plan(&record, 2), None).await.unwrap();
@@ -63,7 +63,7 @@ async fn what_waits_on_other_servers_is_known_while_they_lead_it(fixture: Fixtur
     let active = InstanceRecord { state: InstanceState::ACTIVE, ..instance(&run_id(1), 0, 0) };
     wait(store, "a", vec![active]).await;
     assert_eq!(elsewhere(store, "b").await, [(1, 3)]);
-    // Whoever does not renew its leases starts nothing.
+    // A server that does not renew its leases starts nothing.
     let after = Timestamp(0).plus(MINUTE + Duration::from_secs(1));
     assert!(store.waiting_elsewhere("b", after, 10).await.unwrap().is_empty());
     store.release_all("a").await.unwrap();
@@ -95,20 +95,21 @@ async fn what_waits_for_no_place_is_not_among_it(fixture: Fixture) {
     ];
     wait(store, "a", instances).await;
     assert_eq!(elsewhere(store, "b").await, [(1, 2)]);
-    // Of its run it is told, as is what waits for a decision; what is tried again later, or has to be made ready, does not wait.
+    // The run's list has it, as well as instances that wait for an approval; retries and preparation are not
+    // pending.
     let of_run = async |most: usize| -> Vec<u32> {
         let found = store.waiting_of(&run_id(1), most).await.unwrap();
         found.into_iter().map(|one| one.instance).collect()
     };
     assert_eq!((of_run(9).await, of_run(2).await), (vec![0, 1, 2], vec![0, 1]));
-    // What is being stopped starts nothing either.
+    // A run being cancelled starts nothing either.
     let stopping = RunRecord { state: RunState::Cancelling, ..run(1) };
     store.commit(&lease("a"), &Changes { runs: vec![stopping], ..changes(Vec::new()) }).await.unwrap();
     assert!(elsewhere(store, "b").await.is_empty());
 }
 
-/// With twenty thousand instances that wait on this server, and one on another: the answer does not take as long as it
-/// takes to look at them all.
+/// With twenty thousand pending instances on this server, and one on another: the query takes less time than
+/// a scan of all of them.
 async fn it_is_found_by_its_runs_and_never_by_going_through_what_waits(fixture: Fixture) {
     let store = &fixture.store;
     running(store, 1, "a").await;
@@ -127,7 +128,7 @@ async fn it_is_found_by_its_runs_and_never_by_going_through_what_waits(fixture: 
         }
         best
     };
-    // One short answer in thirty is not held up, however busy the machine is.
+    // One short query in thirty is not delayed, however busy the machine is.
     let (few, all) = (best("a", 30).await, best("b", 3).await);
     assert!(few * 10 < all, "one is found in {few:?}, all are read in {all:?}");
 }

@@ -1,4 +1,4 @@
-//! What people want of runs.
+//! Users' commands for runs.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ async fn a_wish_needs_a_run(fixture: Fixture) {
     let refused =
         fixture.store.add_wish(&run_id(1), &Wish::Cancel, "ada", Timestamp(0), None).await.unwrap_err();
     assert!(matches!(&refused, StoreError::NoSuchRun(run) if *run == run_id(1)), "{refused}");
-    // What was begun for it is undone: the next transaction begins anew.
+    // Its transaction was rolled back: the next one starts afresh.
     fixture.store.check().await.unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! Cancelling at each state, and workers that do not want to go.
+//! Cancellation in each state, and of workers that ignore it.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::{
 
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What was never submitted is cancelled at once, and stays so.
+/// A job that was never submitted is cancelled immediately, and stays so.
 pub async fn before(harness: &mut dyn Harness) {
     let submission = harness.submission(&Program::shell(&signed("")));
     let key = submission.job.key.clone();
@@ -23,7 +23,7 @@ pub async fn before(harness: &mut dyn Harness) {
     assert_eq!(executions(harness, &key), 0, "what was cancelled does not start");
 }
 
-/// While it is starting: nothing is left, whether it ran or not.
+/// During its start: no process is left, whether it ran or not.
 pub async fn starting(harness: &mut dyn Harness) {
     for delay in [0, 1, 3, 10] {
         let submission = harness.submission(&Program::shell("sleep 60").workers(8));
@@ -36,7 +36,7 @@ pub async fn starting(harness: &mut dyn Harness) {
     }
 }
 
-/// While it runs: TERM reaches every process of it.
+/// While it runs: all of its processes get TERM.
 pub async fn running(harness: &mut dyn Harness) {
     let text = format!("trap 'echo told; exit 0' TERM\nsleep 60 & sleep 60 &\n{SIGN}\nwait");
     let submission = harness.submission(&Program::shell(&text).workers(2));
@@ -44,14 +44,14 @@ pub async fn running(harness: &mut dyn Harness) {
     harness.executor().submit(submission).await;
     harness.recorder().started(&key).await;
     until_executed(harness, &key, 2).await;
-    // Longer than anything may be waited for here: that it ends at all shows that nothing waits for the grace to pass.
+    // A grace period longer than any wait of a case: the end itself shows that nothing waits for it to pass.
     harness.executor().cancel(&key, StopCause::Cancelled, 2 * PATIENCE).await;
     assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Cancelled);
     assert_eq!(harness.output_len(&key, "worker-1"), 5, "the worker was told");
     assert_gone(harness, &key);
 }
 
-/// After its end: the end stands.
+/// After its end: the outcome stays.
 pub async fn ended(harness: &mut dyn Harness) {
     let (key, ended) = run(harness, &Program::shell("true")).await;
     harness.executor().cancel(&key, StopCause::Cancelled, GRACE).await;
@@ -59,7 +59,7 @@ pub async fn ended(harness: &mut dyn Harness) {
     assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Succeeded);
 }
 
-/// A worker that ignores TERM, with children in sessions of their own, is killed after the grace.
+/// A worker that ignores TERM, with children in separate sessions, is killed after the grace period.
 pub async fn stubborn(harness: &mut dyn Harness) {
     let text =
         format!("trap '' TERM\nsetsid sleep 60 & (setsid sleep 60 &)\n{SIGN}\nwhile true; do sleep 1; done");
@@ -76,7 +76,7 @@ pub async fn stubborn(harness: &mut dyn Harness) {
     assert_gone(harness, &key);
 }
 
-/// A time-out and a preemption are outcomes of their own.
+/// A timeout and a preemption are distinct outcomes.
 pub async fn causes(harness: &mut dyn Harness) {
     for (cause, kind) in
         [(StopCause::Timeout, FailureKind::Timeout), (StopCause::Preempted, FailureKind::Preempted)]

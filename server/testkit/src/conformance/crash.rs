@@ -1,4 +1,4 @@
-//! The server is killed, and another takes up what it left. Nothing is lost, nothing runs twice.
+//! The server is killed, and another takes over. No job is lost, and none runs twice.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{Harness, Program, SIGN, assert_gone, executions, failure, signed, un
 
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Before it was submitted: the new server knows nothing of it, and starts it.
+/// Before it was submitted: the new server does not know it, and starts it.
 pub async fn before(harness: &mut dyn Harness) {
     let submission = harness.submission(&Program::shell(&signed("")));
     let key = submission.job.key.clone();
@@ -38,7 +38,7 @@ pub async fn starting(harness: &mut dyn Harness) {
     }
 }
 
-/// While it runs: it goes on, and its end is told.
+/// While it runs: it continues, and its end is reported.
 pub async fn running(harness: &mut dyn Harness) {
     let text = signed(
         r#"until [ -e "$LEDGER.end" ]; do sleep 0.05; done; echo '{"output": {"rows": 1}}' >> "$CUBELOOM_OUTPUTS""#,
@@ -58,7 +58,7 @@ pub async fn running(harness: &mut dyn Harness) {
     assert_eq!(executions(harness, &key), 2);
 }
 
-/// After its end, which nobody heard of.
+/// After its end, which was never reported.
 pub async fn ended(harness: &mut dyn Harness) {
     let submission = harness.submission(&Program::shell(&signed("echo why >&2; exit 3")));
     let key = submission.job.key.clone();
@@ -70,7 +70,7 @@ pub async fn ended(harness: &mut dyn Harness) {
     assert_eq!(executions(harness, &key), 1);
 }
 
-/// It ends while no server is there.
+/// It ends while no server is running.
 pub async fn away(harness: &mut dyn Harness) {
     let submission = harness.submission(&Program::shell(&signed("sleep 0.2; exit 3")));
     let key = submission.job.key.clone();
@@ -82,7 +82,7 @@ pub async fn away(harness: &mut dyn Harness) {
     assert_eq!(failure(&harness.recorder().ended(&key).await).exit_code, Some(3));
 }
 
-/// While it is being stopped, at whatever moment of that: the stop is completed, and its cause is not forgotten.
+/// While it is being stopped, at any moment: the stop is completed, and its cause is kept.
 pub async fn stopping(harness: &mut dyn Harness) {
     let submission =
         harness.submission(&Program::shell(&format!("trap '' TERM\n{SIGN}\nwhile true; do sleep 0.1; done")));
@@ -91,7 +91,7 @@ pub async fn stopping(harness: &mut dyn Harness) {
     until_executed(harness, &key, 1).await;
     harness.executor().cancel(&key, StopCause::Timeout, Duration::from_millis(500)).await;
     harness.crash();
-    // As the engine does: it knows that it had wished the attempt to stop, not whether anybody heard.
+    // As the engine does: it knows that it requested the stop, but not whether the request arrived.
     harness.executor().adopt(submission).await;
     harness.executor().cancel(&key, StopCause::Timeout, Duration::from_millis(500)).await;
     let ended = harness.recorder().ended(&key).await;
@@ -99,7 +99,7 @@ pub async fn stopping(harness: &mut dyn Harness) {
     assert_gone(harness, &key);
 }
 
-/// The new server is told to stop it before it has taken it up.
+/// The new server must stop it before it has adopted it.
 pub async fn cancelled_after(harness: &mut dyn Harness) {
     let submission = harness.submission(&Program::shell(&signed("exec sleep 60")).workers(3));
     let key = submission.job.key.clone();

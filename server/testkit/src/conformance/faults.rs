@@ -1,11 +1,11 @@
-//! What cannot be started, and what the machine refuses.
+//! Jobs that cannot be started, and refusals of the machine.
 
 use cubeloom_domain::Bytes;
 use cubeloom_domain::outcome::{FailureKind, Outcome};
 
 use super::{Harness, Program, executions, failure, run, signed};
 
-/// A command that is not there, cannot be read, or is no program: a sentence that says so.
+/// A command that is missing, unreadable, or not a program: a message says so.
 pub async fn unreadable_command(harness: &mut dyn Harness) {
     let script = harness.ledger().with_file_name("closed");
     std::fs::write(&script, "#!/bin/sh\n").expect("the harness's folder can be written");
@@ -23,7 +23,7 @@ pub async fn unreadable_command(harness: &mut dyn Harness) {
     }
 }
 
-/// Arguments longer than the system takes.
+/// Arguments longer than the system accepts.
 pub async fn long_arguments(harness: &mut dyn Harness) {
     let long = "x".repeat(3 << 20);
     let (_, ended) = run(harness, &Program::words(&["/bin/echo", &long])).await;
@@ -31,12 +31,12 @@ pub async fn long_arguments(harness: &mut dyn Harness) {
     assert!(failure(&ended).message.contains("too long"), "{}", failure(&ended).message);
 }
 
-/// A worker that uses more memory than it has is ended whole, and the outcome says why.
+/// A worker that exceeds its memory is killed with all its processes, and the outcome says why.
 pub async fn out_of_memory(harness: &mut dyn Harness) {
     if let Err(reason) = harness.bounds_memory() {
         return eprintln!("skipped: memory is not bounded here: {reason}");
     }
-    // A child runs out; its parent would wait for ever.
+    // A child is OOM killed; its parent would wait forever.
     let text = signed("tail /dev/zero & sleep 60");
     let program = Program::shell(&text).with(|program| program.memory = Bytes(48 << 20));
     let (_, ended) = run(harness, &program).await;
@@ -46,7 +46,7 @@ pub async fn out_of_memory(harness: &mut dyn Harness) {
     assert_eq!(failure(&run(harness, &program).await.1).kind, FailureKind::OutOfMemory);
 }
 
-/// On a disk without room nothing starts, a sentence says why, and the executor goes on.
+/// On a full disk no job starts, a message says why, and the executor continues.
 pub async fn full_disk(harness: &mut dyn Harness) {
     let full = match harness.on_full_disk() {
         Ok(full) => full,

@@ -1,4 +1,4 @@
-//! Workers that belong together: the first cause, the master's success, losses that can be spared.
+//! Workers of a gang: the first cause of a failure, the master's success, tolerated losses.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use cubeloom_domain::outcome::{FailureKind, Outcome};
 
 use super::{Harness, PATIENCE, Program, assert_gone, failure, run, signed};
 
-/// The worker that failed first is named, with its exit and its last lines; the rest is stopped.
+/// The worker that failed first is named, with its exit code and its last lines; the others are stopped.
 pub async fn first_cause(harness: &mut dyn Harness) {
     let text = signed("if [ $CUBELOOM_RANK = 2 ]; then sleep 0.2; echo broken >&2; exit 9; fi; sleep 60");
     let began = Instant::now();
@@ -20,14 +20,14 @@ pub async fn first_cause(harness: &mut dyn Harness) {
     assert_gone(harness, &key);
 }
 
-/// A worker that somebody kills fails the job.
+/// A worker killed from outside fails the job.
 pub async fn killed(harness: &mut dyn Harness) {
     let text = "test $CUBELOOM_RANK = 1 && { sleep 0.2; kill -9 $$; }; sleep 60";
     let (_, ended) = run(harness, &Program::shell(text).workers(2)).await;
     assert_eq!((failure(&ended).kind, failure(&ended).signal), (FailureKind::Signal, Some(9)));
 }
 
-/// What a worker leaves running ends with it.
+/// Orphans of a worker end with it.
 pub async fn orphans(harness: &mut dyn Harness) {
     let text = "(setsid sleep 60 &) ; sleep 60 & exit 0";
     let began = Instant::now();
@@ -37,7 +37,7 @@ pub async fn orphans(harness: &mut dyn Harness) {
     assert_gone(harness, &key);
 }
 
-/// When the master has succeeded, the job has, and the others are stopped.
+/// When the master succeeds, the job does, and the others are stopped.
 pub async fn master(harness: &mut dyn Harness) {
     let text = signed("test $CUBELOOM_ROLE = master && { sleep 0.2; exit 0; }; sleep 60");
     let (key, ended) = run(harness, &Program::shell(&text).master_and(3)).await;
@@ -48,7 +48,7 @@ pub async fn master(harness: &mut dyn Harness) {
     assert_eq!(failure(&ended).worker.as_ref().map(ToString::to_string).as_deref(), Some("worker-0"));
 }
 
-/// Elastic workers may be lost as long as enough stay.
+/// Elastic workers may be lost as long as enough remain.
 pub async fn elastic(harness: &mut dyn Harness) {
     let lose = |count: u32| format!("test $CUBELOOM_RANK -lt {count} && exit 1; sleep 0.4");
     let (_, ended) = run(harness, &Program::shell(&lose(2)).workers(4).elastic(2)).await;

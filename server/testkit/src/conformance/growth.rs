@@ -1,4 +1,4 @@
-//! Workers that get more memory while they run; for executors that can give it.
+//! Workers that get more memory while they run; for executors that support it.
 
 use cubeloom_domain::executor::{Event, Submission};
 use cubeloom_domain::job::Job;
@@ -8,11 +8,11 @@ use cubeloom_domain::{AttemptKey, Bytes};
 use super::scaling::ScalingHarness;
 use super::{Program, assert_gone, failure, signed, until_executed};
 
-/// What a worker begins with, what it gets, and what it holds in the end.
+/// A worker's initial memory, its new limit, and what it uses in the end.
 const HAS: Bytes = Bytes(96 << 20);
 const GETS: Bytes = Bytes(192 << 20);
 
-/// A worker that has nearly used up its memory, and needs more than that when `$LEDGER.more` is there.
+/// A worker that has nearly used up its memory, and needs more than that once `$LEDGER.more` exists.
 const HUNGRY: &str = r#"exec python3 -c '
 import os, time
 held = []
@@ -35,7 +35,8 @@ fn with(harness: &impl ScalingHarness, submission: &Submission, memory: Bytes) -
     harness.lowered(job)
 }
 
-/// Submits one, and waits until it is told that its memory is nearly used up. `None` where nothing can be given.
+/// Submits a job, and waits for the report that its memory is nearly used up. `None` if the executor cannot
+/// add memory.
 async fn begin(harness: &impl ScalingHarness) -> Option<(AttemptKey, Submission)> {
     if harness.executor().growth().is_none() {
         eprintln!("skipped: no memory can be given to what runs");
@@ -68,14 +69,15 @@ fn need_more(harness: &impl ScalingHarness) {
     std::fs::write(path, "").expect("the ledger's folder can be written to");
 }
 
-/// What gets more lives on, and dies without it. The same twice is the same as once, and nothing becomes less.
+/// A worker with more memory survives, and is killed without it. A repeated request has no effect, and a
+/// limit never shrinks.
 pub async fn lives(harness: &mut impl ScalingHarness) {
     let Some((key, submission)) = begin(harness).await else { return };
     let more = with(harness, &submission, GETS);
     for submission in [&more, &more, &submission] {
         grow(harness, submission).await;
     }
-    // What was given is there before anything else that is asked for after it.
+    // The memory is in place before anything requested later.
     harness.given(&key, GETS).await;
     need_more(harness);
     assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Succeeded);
@@ -86,7 +88,8 @@ pub async fn lives(harness: &mut impl ScalingHarness) {
     assert_eq!(failure(&ended).kind, FailureKind::OutOfMemory);
 }
 
-/// The server is killed between the decision and its doing: the next one takes the job up with what was decided.
+/// The server is killed between the decision and its execution: the next one adopts the job with the decided
+/// memory.
 pub async fn crash_before(harness: &mut impl ScalingHarness) {
     let Some((key, submission)) = begin(harness).await else { return };
     let more = with(harness, &submission, GETS);

@@ -13,7 +13,7 @@ pub async fn thousand_workers(harness: &mut dyn Harness) {
     assert_gone(harness, &key);
 }
 
-/// 100 MB of log a worker are written whole.
+/// 100 MB of log per worker are written completely.
 pub async fn long_logs(harness: &mut dyn Harness) {
     let (key, ended) = run(harness, &Program::shell("head -c 100000000 /dev/zero").workers(2)).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);

@@ -1,7 +1,8 @@
-//! What every executor must do, as cases that run against each of them: locally, on Kubernetes, on Slurm.
+//! The requirements on every executor, as cases that run against each of them: locally, on Kubernetes, on
+//! Slurm.
 //!
-//! A [`Harness`] says how one is made, given work, and killed. Executions are counted by a ledger that the
-//! workers themselves write; the executor cannot make itself look good.
+//! A [`Harness`] creates an executor, gives it jobs, and kills it. The workers themselves count executions in
+//! a ledger, so that an executor's own reports are not trusted.
 
 pub mod cancel;
 pub mod crash;
@@ -27,15 +28,15 @@ pub use program::Program;
 pub use recorder::Recorder;
 pub use server::{Server, processes_with, random};
 
-/// An executor under test and the place that it works in.
+/// An executor under test, with its environment.
 pub trait Harness: Send {
     /// The executor; its methods may be called from any runtime.
     fn executor(&self) -> Arc<dyn Executor>;
 
-    /// What the present executor reported.
+    /// The reports of the current executor.
     fn recorder(&self) -> Arc<Recorder>;
 
-    /// Ends the server as `kill -9` would, and starts another on the same state. What it had started goes on.
+    /// Ends the server as `kill -9` would, and starts another on the same state. Its started jobs continue.
     fn crash(&mut self);
 
     /// A job of this program under a new key, bound.
@@ -47,30 +48,30 @@ pub trait Harness: Send {
     /// The length of a worker's standard output, in bytes.
     fn output_len(&self, key: &AttemptKey, worker: &str) -> u64;
 
-    /// Where workers see a file of this machine.
+    /// The path at which workers see a file of this machine.
     fn seen_by_workers(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }
 
-    /// Whether a worker that uses more memory than it has is ended, all of it; else why it is not.
+    /// Whether a worker that exceeds its memory is killed with all its processes; else the reason why not.
     fn bounds_memory(&self) -> Result<(), &'static str>;
 
-    /// Whether an end says what the workers used.
+    /// Whether an end includes the workers' usage.
     fn measures_usage(&self) -> bool {
         true
     }
 
-    /// How many processes of the attempt are alive, found without asking the executor.
+    /// The number of live processes of the attempt, determined without the executor.
     fn alive(&self, key: &AttemptKey) -> usize;
 
-    /// The same kind of executor on a disk without room; else why no such disk can be made.
+    /// The same kind of executor on a full disk; else the reason why there can be no such disk.
     fn on_full_disk(&self) -> Result<Box<dyn Harness>, &'static str>;
 }
 
-/// How long anything may take before a case fails.
+/// The timeout of every step of a case.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a worker does to be counted: `<run> <worker> <pid>` in the ledger. Every attempt here is of a run of its own.
+/// A worker's count entry: `<run> <worker> <pid>` in the ledger. Every attempt here has its own run.
 pub const SIGN: &str = r#"echo "$CUBELOOM_RUN $CUBELOOM_ROLE-$CUBELOOM_INDEX $$" >> "$LEDGER""#;
 
 /// A line that signs the ledger and then does `rest`.
@@ -79,14 +80,14 @@ pub fn signed(rest: &str) -> String {
     format!("{SIGN}\n{rest}")
 }
 
-/// How often workers of an attempt ran, by the ledger.
+/// The number of executions of an attempt's workers, from the ledger.
 #[must_use]
 pub fn executions(harness: &dyn Harness, key: &AttemptKey) -> usize {
     let text = std::fs::read_to_string(harness.ledger()).unwrap_or_default();
     text.lines().filter(|line| line.split(' ').next() == Some(key.run.as_str())).count()
 }
 
-/// Waits until the ledger holds `count` lines of an attempt.
+/// Waits until the ledger contains `count` lines of an attempt.
 pub async fn until_executed(harness: &dyn Harness, key: &AttemptKey, count: usize) {
     let began = std::time::Instant::now();
     while executions(harness, key) < count {
@@ -108,7 +109,7 @@ pub async fn run(harness: &dyn Harness, program: &Program) -> (AttemptKey, Ended
     (key, ended)
 }
 
-/// The failure of an attempt that has to have failed.
+/// The failure of an attempt that must have failed.
 #[must_use]
 #[track_caller]
 pub fn failure(ended: &Ended) -> &Failure {
@@ -118,7 +119,7 @@ pub fn failure(ended: &Ended) -> &Failure {
     }
 }
 
-/// Nothing of an attempt is left when its end is told.
+/// Nothing of an attempt is left when its end is reported.
 #[track_caller]
 pub fn assert_gone(harness: &dyn Harness, key: &AttemptKey) {
     assert_eq!(harness.alive(key), 0, "{key}: processes are left");

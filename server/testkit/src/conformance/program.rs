@@ -7,33 +7,30 @@ use cubeloom_domain::pipeline::ElasticRange;
 use cubeloom_domain::resources::Resources;
 use cubeloom_domain::{AttemptKey, Bytes, Cpu};
 
-/// What the workers of a job do.
+/// The program of a job's workers.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Roles and how many workers each has.
+    /// The roles, with the number of workers of each.
     pub roles: Vec<(&'static str, u32)>,
-    /// What each runs.
+    /// The command of each worker.
     pub argv: Vec<String>,
-    /// What each runs before.
+    /// The setup command of each worker.
     pub setup: Vec<String>,
-    /// When the job has succeeded.
+    /// The success rule of the job.
     pub success: SuccessRule,
-    /// How many workers must stay, when some can be spared.
+    /// The minimum number of workers, for an elastic job.
     pub elastic: Option<u32>,
-    /// The memory limit.
     pub memory: Bytes,
-    /// Outputs that must be written.
+    /// Required outputs.
     pub outputs: Vec<String>,
-    /// Secrets.
     pub secrets: Vec<SecretMount>,
-    /// The metric that is watched.
     pub watches: Option<String>,
-    /// Whether it is told that memory is nearly used up.
+    /// Whether nearly exhausted memory is reported.
     pub grows: bool,
 }
 
 impl Program {
-    /// One worker that runs these words.
+    /// One worker with this command.
     #[must_use]
     pub fn words(argv: &[&str]) -> Self {
         Self {
@@ -63,7 +60,7 @@ impl Program {
         self
     }
 
-    /// A master that decides, and this many workers beside it.
+    /// A master that decides success, and this many workers.
     #[must_use]
     pub fn master_and(mut self, workers: u32) -> Self {
         self.roles = vec![("master", 1), ("worker", workers)];
@@ -71,7 +68,7 @@ impl Program {
         self
     }
 
-    /// Of the workers only this many must stay.
+    /// Only this many of the workers must remain.
     #[must_use]
     pub fn elastic(mut self, min: u32) -> Self {
         self.elastic = Some(min);
@@ -79,20 +76,18 @@ impl Program {
         self
     }
 
-    /// Another change.
+    /// Changes any other field.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
     }
 
-    /// The number of workers.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.roles.iter().map(|(_, count)| count).sum()
     }
 
-    /// The job of one attempt.
     #[must_use]
     pub fn job(&self, key: AttemptKey) -> Job {
         let resources = Resources {

@@ -1,4 +1,4 @@
-//! Keeps what an executor reports, and waits for it.
+//! Records an executor's reports, and waits for them.
 
 use std::sync::Mutex;
 
@@ -30,7 +30,7 @@ impl Recorder {
         seen.iter().filter(|one| one.key == *key).map(|one| one.event.clone()).collect()
     }
 
-    /// Waits for the first event of an attempt that `pick` takes.
+    /// Waits for the first event of an attempt that `pick` accepts.
     pub async fn first<T>(&self, key: &AttemptKey, what: &str, pick: impl Fn(&Event) -> Option<T>) -> T {
         let wait = async {
             loop {
@@ -49,7 +49,6 @@ impl Recorder {
         }
     }
 
-    /// Waits for the end.
     pub async fn ended(&self, key: &AttemptKey) -> Ended {
         self.first(key, "its end", |event| match event {
             Event::Ended(ended) => Some((**ended).clone()),
@@ -58,12 +57,11 @@ impl Recorder {
         .await
     }
 
-    /// Waits for the start.
     pub async fn started(&self, key: &AttemptKey) {
         self.first(key, "its start", |event| matches!(event, Event::Started { .. }).then_some(())).await;
     }
 
-    /// How often the end was told.
+    /// The number of reported ends.
     #[must_use]
     pub fn ends(&self, key: &AttemptKey) -> usize {
         self.events(key).iter().filter(|event| matches!(event, Event::Ended(_))).count()

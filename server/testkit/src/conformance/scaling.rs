@@ -1,4 +1,4 @@
-//! Workers that come to a job that runs, and workers that it gives back; for executors that can do that.
+//! Workers added to a running job, and workers released by it; for executors that support it.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use super::{Harness, Program, assert_gone, failure, signed, until_executed};
 
 const GRACE: Duration = Duration::from_secs(5);
 
-/// A place where single workers can be given and taken.
+/// A harness whose jobs can gain and lose single workers.
 pub trait ScalingHarness: Harness {
-    /// What is submitted for a job that is bound.
+    /// The submission for a bound job.
     fn lowered(&self, job: Job) -> Submission;
 
-    /// Waits until the workers of an attempt have this memory, which they were given while they run: a moment, where the
-    /// executor gives it itself.
+    /// Waits until the workers of an attempt have this memory, which they got while running; immediate if the
+    /// executor applies it itself.
     fn given<'a>(&'a self, _key: &'a AttemptKey, _memory: Bytes) -> BoxFuture<'a, ()> {
         Box::pin(tokio::time::sleep(Duration::from_millis(500)))
     }
 }
 
-/// The same attempt with so many workers. Those that come are bound.
+/// The same attempt with so many workers. Added workers are bound.
 fn with(harness: &impl ScalingHarness, submission: &Submission, workers: u32) -> Submission {
     let mut job = Job::clone(&submission.job);
     job.roles.last_mut().expect("a job has a role").replicas = workers;
@@ -39,7 +39,7 @@ fn reserve(harness: &impl ScalingHarness, job: &Job) {
     executor.scaling().expect("it scales").resize(job, &bound).expect("there is room");
 }
 
-/// What workers do that end well when they are told to, and when `$LEDGER.end` is there.
+/// The program of workers that end successfully on TERM, and when `$LEDGER.end` exists.
 const WAITS: &str = r#"trap 'echo told >&2; exit 0' TERM
 while true; do test -e "$LEDGER.end" && exit 0; sleep 0.05; done"#;
 
@@ -52,7 +52,7 @@ fn finish(harness: &impl ScalingHarness) {
     std::fs::write(path, "").expect("the ledger's folder can be written to");
 }
 
-/// Submits one with `workers` of at most four, of which one must stay; waits until they run.
+/// Submits a job with `workers` of at most four workers, one of them required; waits until they run.
 async fn begin(harness: &impl ScalingHarness, text: &str, workers: u32) -> (AttemptKey, Submission) {
     let most = harness.submission(&Program::shell(text).workers(4).elastic(1));
     let key = most.job.key.clone();
@@ -72,13 +72,13 @@ async fn scale(harness: &impl ScalingHarness, submission: &Submission) {
     executor.scaling().expect("it scales").scale(submission.clone(), GRACE).await;
 }
 
-/// Waits until this many workers are left.
+/// Waits until this many workers remain.
 async fn resized(harness: &impl ScalingHarness, key: &AttemptKey, to: u32) {
     let left = |event: &Event| matches!(event, Event::Resized { workers } if *workers == to).then_some(());
     harness.recorder().first(key, "that workers have gone", left).await;
 }
 
-/// Workers that come run beside those that are there.
+/// Added workers run next to the existing ones.
 pub async fn grows(harness: &mut impl ScalingHarness) {
     let (key, submission) = begin(harness, &patient(), 1).await;
     scale(harness, &with(harness, &submission, 3)).await;
@@ -89,7 +89,7 @@ pub async fn grows(harness: &mut impl ScalingHarness) {
     assert_gone(harness, &key);
 }
 
-/// Those with the highest ranks go, are told before, and the job goes on without them.
+/// The highest ranks get TERM first and are released, and the job continues without them.
 pub async fn gives_back(harness: &mut impl ScalingHarness) {
     let (key, submission) = begin(harness, &patient(), 3).await;
     scale(harness, &with(harness, &submission, 1)).await;
@@ -101,7 +101,7 @@ pub async fn gives_back(harness: &mut impl ScalingHarness) {
     assert_gone(harness, &key);
 }
 
-/// One that takes no notice is ended when its time is over, and its bad end is none of the job's.
+/// A worker that ignores TERM is killed after the grace period, and its failure does not affect the job.
 pub async fn stubborn(harness: &mut impl ScalingHarness) {
     let text = signed("trap '' TERM; while true; do test -e \"$LEDGER.end\" && exit 0; sleep 0.05; done");
     let (key, submission) = begin(harness, &text, 2).await;
@@ -113,7 +113,7 @@ pub async fn stubborn(harness: &mut impl ScalingHarness) {
     assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Succeeded);
 }
 
-/// What was given back comes again, again and again.
+/// Released workers are added again, repeatedly.
 pub async fn comes_again(harness: &mut impl ScalingHarness) {
     let (key, mut submission) = begin(harness, &patient(), 2).await;
     for round in 1..=2 {
@@ -136,12 +136,12 @@ pub async fn comes_again(harness: &mut impl ScalingHarness) {
     assert_gone(harness, &key);
 }
 
-/// A worker that was lost comes again when the job is given another size, and then counts as one that is there.
+/// A lost worker returns when the job is resized, and then counts as present.
 pub async fn lost_ones_return(harness: &mut impl ScalingHarness) {
     let lost =
         r#"[ $CUBELOOM_RANK = 1 ] && [ "$(grep -c "$CUBELOOM_RUN worker-1 " "$LEDGER")" = 1 ] && exit 9"#;
     let (key, submission) = begin(harness, &signed(&format!("{lost}\n{WAITS}")), 3).await;
-    // It is lost as soon as it has signed; what follows holds before its end is noticed, too.
+    // It is lost as soon as it has signed; the rest also holds before its end is noticed.
     tokio::time::sleep(Duration::from_millis(500)).await;
     scale(harness, &with(harness, &submission, 2)).await;
     resized(harness, &key, 2).await;
@@ -150,7 +150,7 @@ pub async fn lost_ones_return(harness: &mut impl ScalingHarness) {
     assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Succeeded);
 }
 
-/// Being unable to keep the least fails it, also when some were given back.
+/// Fewer workers than the minimum fail the job, also after releases.
 pub async fn the_least(harness: &mut impl ScalingHarness) {
     let text = signed("while true; do test -e \"$LEDGER.end\" && exit 7; sleep 0.05; done");
     let (key, submission) = begin(harness, &text, 3).await;
@@ -163,12 +163,12 @@ pub async fn the_least(harness: &mut impl ScalingHarness) {
     assert!(!cause.message.contains("other worker"), "{}", cause.message);
 }
 
-/// The server is killed while workers go: the next one says that they have gone.
+/// The server is killed while workers are being released: the next one reports that they have ended.
 pub async fn crash(harness: &mut impl ScalingHarness) {
     for wait in [0, 20, 200] {
         let (key, submission) = begin(harness, &patient(), 3).await;
         scale(harness, &with(harness, &submission, 1)).await;
-        // Whether the wish was written down or not: the next server decides again.
+        // Whether the request was stored or not: the next server decides again.
         tokio::time::sleep(Duration::from_millis(wait)).await;
         harness.crash();
         harness.executor().rebind(&submission.job, &harness.executor().bind(&submission.job).expect("room"));
@@ -182,7 +182,8 @@ pub async fn crash(harness: &mut impl ScalingHarness) {
     }
 }
 
-/// The server is killed after it has written that workers come, and before they have: the next one starts them.
+/// The server is killed after it has stored that workers are added, and before they start: the next one
+/// starts them.
 pub async fn crash_before_they_come(harness: &mut impl ScalingHarness) {
     let (key, submission) = begin(harness, &patient(), 1).await;
     let more = with(harness, &submission, 3);
@@ -194,7 +195,7 @@ pub async fn crash_before_they_come(harness: &mut impl ScalingHarness) {
     assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Succeeded);
 }
 
-/// A stop of the whole counts, whatever was to come or go.
+/// Cancelling the job takes precedence over any resize.
 pub async fn cancelled(harness: &mut impl ScalingHarness) {
     let (key, submission) = begin(harness, &patient(), 3).await;
     let executor = harness.executor();

@@ -1,4 +1,4 @@
-//! A server as an executor knows it: a runtime of its own, with which it can be ended as `kill -9` would end it.
+//! A server from an executor's view: its own runtime, with which it can be ended as by `kill -9`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::Recorder;
 
-/// An executor, who watches it, and the runtime that it lives on. Dropped, nothing of it goes on.
+/// An executor, its observer, and its runtime. A drop stops all of it.
 pub struct Server<E> {
     runtime: Option<Runtime>,
     executor: Arc<E>,
@@ -31,10 +31,8 @@ pub struct Server<E> {
 }
 
 impl<E: Executor + 'static> Server<E> {
-    /// Starts one.
-    ///
     /// # Panics
-    /// When the machine has no threads left.
+    /// If the machine has no threads left.
     pub fn start(make: impl FnOnce() -> Arc<E>) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
         let inside = runtime.enter();
@@ -45,7 +43,7 @@ impl<E: Executor + 'static> Server<E> {
         Self { runtime: Some(runtime), executor, recorder }
     }
 
-    /// Its executor, for what needs no runtime.
+    /// Its executor, for calls that need no runtime.
     #[must_use]
     pub fn inner(&self) -> &E {
         &self.executor
@@ -54,14 +52,14 @@ impl<E: Executor + 'static> Server<E> {
     /// Its executor, whose methods may be called from any runtime.
     ///
     /// # Panics
-    /// When it was ended.
+    /// After `end`.
     #[must_use]
     pub fn executor(&self) -> Arc<dyn Executor> {
         let handle = self.runtime.as_ref().expect("it runs").handle().clone();
         Arc::new(OnRuntime { inner: Arc::clone(&self.executor), handle })
     }
 
-    /// What the executor reported.
+    /// The executor's reports.
     #[must_use]
     pub fn recorder(&self) -> Arc<Recorder> {
         Arc::clone(&self.recorder)
@@ -69,7 +67,7 @@ impl<E: Executor + 'static> Server<E> {
 }
 
 impl<E> Server<E> {
-    /// Ends it at once, whatever it is doing.
+    /// Ends it immediately, whatever it is doing.
     pub fn end(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -99,7 +97,8 @@ impl<E: Executor + 'static> OnRuntime<E> {
     }
 }
 
-/// Every method is passed on, those with a body of their own, too: who is left out here seems to be unable to do it.
+/// Forwards every method, those with a default body too: a missing one would make the executor appear unable
+/// to do it.
 impl<E: Executor + 'static> Executor for OnRuntime<E> {
     fn facts(&self) -> Facts {
         self.inner.facts()
@@ -163,7 +162,7 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
     }
 
     fn survey<'a>(&'a self, project: &'a str) -> Option<BoxFuture<'a, Survey>> {
-        // It cannot be sent to another runtime: there it is asked once more.
+        // The future cannot move to another runtime: the call is repeated there.
         drop(self.inner.survey(project)?);
         let project = project.to_owned();
         Some(self.run(async move |inner| inner.survey(&project).expect("it can be asked").await))
@@ -221,7 +220,7 @@ impl<E: Executor + 'static> Terminals for OnRuntime<E> {
     }
 }
 
-/// How many processes of this machine have `NAME=value` in their environment.
+/// The number of processes of this machine with `NAME=value` in their environment.
 #[must_use]
 pub fn processes_with(entry: &str) -> usize {
     let holds = |path: &Path| {
@@ -232,7 +231,7 @@ pub fn processes_with(entry: &str) -> usize {
     all.filter(|process| holds(&process.path())).count()
 }
 
-/// A number that no other test has: for names.
+/// A random number for unique names.
 #[must_use]
 pub fn random() -> u64 {
     use std::hash::{BuildHasher, Hasher};

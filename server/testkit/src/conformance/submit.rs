@@ -1,4 +1,4 @@
-//! Submission: once, twice, at once; what comes back.
+//! Submission: once, twice, concurrently; and the results.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use cubeloom_domain::outcome::{FailureKind, Outcome};
 
 use super::{Harness, Program, assert_gone, executions, failure, run, signed};
 
-/// A program that ends well ends well, and its end carries times, usage and what it reported.
+/// A successful program succeeds, and its end has times, usage and outputs.
 pub async fn ends_well(harness: &mut dyn Harness) {
     let text = signed(r#"echo '{"output": {"rows": 10}}' >> "$CUBELOOM_OUTPUTS"; echo hello"#);
     let (key, ended) = run(harness, &Program::shell(&text).workers(3)).await;
@@ -21,7 +21,7 @@ pub async fn ends_well(harness: &mut dyn Harness) {
     assert_gone(harness, &key);
 }
 
-/// The values of a watched metric are told while the program runs, those of one rank.
+/// The values of a watched metric are reported while the program runs, for one rank only.
 pub async fn measures(harness: &mut dyn Harness) {
     let line = |name: &str, value: f64| {
         format!(
@@ -64,7 +64,7 @@ pub async fn twice(harness: &mut dyn Harness) {
     assert_eq!(ends[0], ends[1]);
 }
 
-/// The same from many tasks at once.
+/// The same from many tasks concurrently.
 pub async fn concurrently(harness: &mut dyn Harness) {
     let submission = harness.submission(&Program::shell(&signed("")).workers(2));
     let key = submission.job.key.clone();
@@ -81,7 +81,7 @@ pub async fn concurrently(harness: &mut dyn Harness) {
     assert_eq!(executions(harness, &key), 2);
 }
 
-/// Bindings stay the same until they are released, and are nobody else's meanwhile.
+/// Bindings stay the same until released, and are exclusive meanwhile.
 pub async fn bindings(harness: &mut dyn Harness) {
     let one = harness.submission(&Program::shell("true").workers(3));
     let two = harness.submission(&Program::shell("true").workers(3));
@@ -93,19 +93,19 @@ pub async fn bindings(harness: &mut dyn Harness) {
     executor.release(&two.job.key);
 }
 
-/// Exit codes and signals are told apart, with the last lines.
+/// Exit codes and signals are distinguished, with the last lines.
 pub async fn exits(harness: &mut dyn Harness) {
     let (_, ended) = run(harness, &Program::shell("echo out; echo why >&2; exit 7")).await;
     let seven = failure(&ended);
     assert_eq!((seven.kind, seven.exit_code), (FailureKind::Exit, Some(7)));
-    // Some clusters keep both streams in one.
+    // Some clusters merge both streams.
     assert!(seven.last_lines.contains(&"why".to_owned()), "{:?}", seven.last_lines);
     assert!(seven.message.starts_with("worker-0 ended with exit code 7"), "{}", seven.message);
     let (_, ended) = run(harness, &Program::shell("kill -SEGV $$")).await;
     assert_eq!((failure(&ended).kind, failure(&ended).signal), (FailureKind::Signal, Some(11)));
 }
 
-/// `setup` runs before the program; its failure is an outcome of its own, and the program does not run.
+/// `setup` runs before the program; its failure is a distinct outcome, and the program does not run.
 pub async fn setup(harness: &mut dyn Harness) {
     let words = |text: &str| ["/bin/sh", "-c", text].map(String::from).to_vec();
     let program = Program::shell(&signed("test -f made")).with(|program| program.setup = words("touch made"));
@@ -119,7 +119,7 @@ pub async fn setup(harness: &mut dyn Harness) {
     assert_eq!(executions(harness, &key), 0);
 }
 
-/// The lowest rank that wrote an output wins; one that must be there and is not fails the job.
+/// The lowest rank that wrote an output wins; a missing required output fails the job.
 pub async fn outputs(harness: &mut dyn Harness) {
     let text = r#"test $CUBELOOM_RANK = 0 || echo "{\"output\": {\"rank\": $CUBELOOM_RANK}}" >> "$CUBELOOM_OUTPUTS""#;
     let program = Program::shell(text).workers(3);

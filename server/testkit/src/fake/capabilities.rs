@@ -1,5 +1,5 @@
-//! What the fake cluster can do beside running jobs: tell what they use, give them memory, more or fewer workers, and keep faulty
-//! cards from jobs.
+//! Capabilities of the fake cluster besides running jobs: usage reports, more memory, more or fewer workers,
+//! and keeping unhealthy GPUs from jobs.
 
 use std::time::Duration;
 
@@ -60,13 +60,13 @@ impl Scaling for FakeExecutor {
 }
 
 impl FakeExecutor {
-    /// Says that a card has had an error.
+    /// Sets an error on a GPU.
     pub fn set_fault(&self, uuid: &str, xid: u32) {
         self.lock().faults.insert(uuid.into(), xid);
     }
 
-    /// Refuses a job that asks for more cards than are whole and bound to no other; a part of a card is refused as a card is, and
-    /// takes nothing. Where there are none at all, none are counted.
+    /// Refuses a job that requests more GPUs than are healthy and unbound. A GPU fraction is refused like a
+    /// GPU, but allocates nothing. Without any GPUs none are counted.
     pub(super) fn refuse_cards(&self, job: &Job) -> Result<(), Failure> {
         let cards: usize = self.facts.nodes.iter().map(|node| node.gpus.len()).sum();
         let is_part = |role: &JobRole| role.resources.gpu.as_ref().is_some_and(|gpu| gpu.count.is_none());

@@ -1,4 +1,4 @@
-//! Tables for other programs. What people have named never becomes a formula of a spreadsheet.
+//! CSV files. User-provided text never becomes a spreadsheet formula.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -17,16 +17,16 @@ pub enum TableFormat {
     Csv,
 }
 
-/// Whether a table is wanted: the query says so, else the header `Accept`.
+/// Whether CSV is requested, by the query or else the `Accept` header.
 pub(crate) fn wanted(format: Option<TableFormat>, headers: &HeaderMap) -> bool {
     let accepts = || headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     format.map_or_else(|| accepts().trim_start().starts_with("text/csv"), |format| format == TableFormat::Csv)
 }
 
-/// A table as a file of this name.
+/// A table as a file with this name.
 ///
 /// # Errors
-/// When it cannot be written, which does not happen.
+/// Serialization fails, which is not expected.
 pub(crate) fn file(name: &str, head: &[&str], rows: Vec<Vec<String>>) -> ApiResult<Response> {
     let bytes = table(head, rows).map_err(ApiError::internal)?;
     let disposition =
@@ -41,10 +41,10 @@ fn table(head: &[&str], rows: Vec<Vec<String>>) -> Result<Vec<u8>, csv::Error> {
     lines(&rows)
 }
 
-/// Lines of a table (RFC 4180).
+/// Serializes rows (RFC 4180).
 ///
 /// # Errors
-/// When they cannot be written, which does not happen.
+/// Serialization fails, which is not expected.
 pub(crate) fn lines(rows: &[Vec<String>]) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
     for row in rows {
@@ -53,7 +53,7 @@ pub(crate) fn lines(rows: &[Vec<String>]) -> Result<Vec<u8>, csv::Error> {
     writer.into_inner().map_err(|error| error.into_error().into())
 }
 
-/// A text that a spreadsheet shows and does not compute: one that would begin a formula has a quote before it.
+/// Escapes text that a spreadsheet would run as a formula with a leading quote.
 fn harmless(cell: &str) -> String {
     let is_number = cell.parse::<f64>().is_ok();
     if !is_number && cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {

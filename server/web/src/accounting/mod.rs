@@ -1,4 +1,4 @@
-//! Usage as it is asked for and told: by the API, as a table for other programs, and on pages.
+//! Usage reports: for the API, as CSV files, and for pages.
 
 pub(crate) mod csv;
 pub(crate) mod report;
@@ -9,15 +9,15 @@ use cubeloom_domain::accounting::{Day, Month};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// Today, UTC.
+/// Current day in UTC.
 pub(crate) fn today(web: &Web) -> Day {
     Day::of(web.now())
 }
 
-/// The month that a route names.
+/// The month in a route.
 ///
 /// # Errors
-/// When it names none.
+/// It is not a month.
 pub(crate) fn month(text: &str) -> ApiResult<Month> {
     text.parse()
         .map_err(|error: cubeloom_domain::accounting::BadDay| ApiError::field("/month", error.to_string()))

@@ -1,4 +1,4 @@
-//! Usage by groups over a period, of the projects that somebody sees.
+//! Usage by groups over a period, for the projects that a user can see.
 
 use cubeloom_domain::accounting::{By, Day, Figures, Line, Period};
 use cubeloom_store::UsageFilter;
@@ -9,10 +9,10 @@ use crate::check::Found;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// The longest period that is added up at once: ten years.
+/// Maximum length of a period, in days: ten years.
 const LONGEST: i64 = 3660;
 
-/// Each way to group, and its word.
+/// Ways to group, with their names in queries.
 pub(crate) const WAYS: [(By, &str); 6] = [
     (By::Day, "day"),
     (By::Project, "project"),
@@ -22,7 +22,7 @@ pub(crate) const WAYS: [(By, &str); 6] = [
     (By::NodeGroup, "node_group"),
 ];
 
-/// What is asked for, as it was written; absent or empty for what is usual.
+/// Query as sent. Absent or empty fields mean the defaults.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub from: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Asked {
     pub project: Option<String>,
 }
 
-/// Request.
+/// Parsed query.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub period: Period,
@@ -40,10 +40,10 @@ pub(crate) struct Wanted {
 }
 
 impl Asked {
-    /// Reads it.
+    /// Parses the query.
     ///
     /// # Errors
-    /// Every mistake in it.
+    /// All problems of the query.
     pub(crate) fn read(&self, web: &Web) -> ApiResult<Wanted> {
         let (mut found, today) = (Found::default(), today(web));
         let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
@@ -71,7 +71,7 @@ impl Asked {
     }
 }
 
-/// One way to group, or two with a comma between.
+/// One way to group, or two separated by a comma.
 fn ways(text: &str, found: &mut Found) -> Vec<By> {
     let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
     let mut by = Vec::new();
@@ -94,7 +94,7 @@ fn ways(text: &str, found: &mut Found) -> Vec<By> {
 /// Usage by groups.
 ///
 /// # Errors
-/// When the project is none that they see, or the database does not answer.
+/// The caller cannot see the project.
 pub(crate) async fn report(web: &Web, caller: &Caller, wanted: &Wanted) -> ApiResult<Vec<(Line, Figures)>> {
     let seen = auth::projects_of(web, caller).await?;
     let projects = match &wanted.project {
@@ -102,7 +102,7 @@ pub(crate) async fn report(web: &Web, caller: &Caller, wanted: &Wanted) -> ApiRe
         Some(project) => {
             let sees = seen.as_ref().is_none_or(|names| names.contains(project));
             let there = web.store().project(project).await?.is_some();
-            // Administrators also see what a project used that was deleted since.
+            // Administrators also see the usage of deleted projects.
             if !sees || (!there && !caller.user.admin) {
                 return Err(ApiError::not_found("project", project));
             }
@@ -113,7 +113,7 @@ pub(crate) async fn report(web: &Web, caller: &Caller, wanted: &Wanted) -> ApiRe
     Ok(web.store().usage(&filter, &wanted.by, web.now()).await?)
 }
 
-/// All of it together.
+/// Sum of all figures.
 pub(crate) fn total<'f>(figures: impl IntoIterator<Item = &'f Figures>) -> Figures {
     figures.into_iter().fold(Figures::default(), |sum, figures| sum.plus(*figures))
 }

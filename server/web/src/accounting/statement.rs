@@ -1,4 +1,4 @@
-//! A project's statement of a month.
+//! Monthly statement of a project.
 
 use cubeloom_domain::accounting::budget::Budget;
 use cubeloom_domain::accounting::statement::{Position, positions};
@@ -10,12 +10,12 @@ use super::today;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// A project's statement of a month.
+/// Monthly statement of a project.
 #[derive(Clone, Debug)]
 pub(crate) struct Statement {
     pub project: String,
     pub month: Month,
-    /// Whether more may be added: the month goes on, or the day after it, while jobs that ran in it end.
+    /// Whether usage may be added: until the day after the month, while jobs that ran in it end.
     pub open: bool,
     pub positions: Vec<Position>,
     pub pipelines: Vec<(Line, Figures)>,
@@ -24,10 +24,10 @@ pub(crate) struct Statement {
     pub budget: Option<Budget>,
 }
 
-/// Makes it.
+/// Creates the statement.
 ///
 /// # Errors
-/// When the month is still to come, or the database does not answer.
+/// The month is in the future.
 pub(crate) async fn statement(web: &Web, project: &str, month: Month) -> ApiResult<Statement> {
     let present = today(web).month();
     if month > present {

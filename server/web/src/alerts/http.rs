@@ -1,5 +1,5 @@
-//! Receivers that are spoken to by HTTP. Project members choose their addresses: names are resolved once, refused when they
-//! lead inside, and the connection goes to what was found.
+//! HTTP receivers. Project members choose the addresses. Host names are resolved once and refused if they
+//! point inside. The connection goes to the checked address.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -10,21 +10,21 @@ use cubeloom_storage::transfer::wall;
 use reqwest::header::CONTENT_TYPE;
 use url::{Host, Url};
 
-/// How long an answer may take.
+/// Request timeout.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How much of an answer is read, in bytes.
+/// Maximum bytes of a response to read.
 const MOST: usize = 16 << 10;
 
 const REFUSED: &str = "the address is one of the server's own machine or of a private network: an administrator can \
                        allow these with [alerts] private_addresses";
 
-/// What a receiver answered.
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) body: String,
 }
 
-/// Sends a request; `Err` says why there is no answer. It never holds the address's path: that is often a secret.
+/// Sends a request. `Err` says why there is no response. It never contains the URL's path, which is often a
+/// secret.
 pub(super) async fn post(call: &Call, inner: bool) -> Result<Answer, String> {
     let url = Url::parse(&call.url).map_err(|_| "the channel's address is no URL".to_owned())?;
     let (host, addresses) = resolved(&url).await?;
@@ -38,7 +38,7 @@ pub(super) async fn post(call: &Call, inner: bool) -> Result<Answer, String> {
     }
     let mut response = request.send().await.map_err(|error| in_words(&error.without_url()))?;
     let (status, mut body) = (response.status().as_u16(), Vec::new());
-    // What it has taken it has taken, also when the rest of its answer does not come.
+    // The request was accepted, even if the rest of the response is lost.
     while let Ok(Some(chunk)) = response.chunk().await {
         body.extend_from_slice(&chunk[..chunk.len().min(MOST - body.len())]);
         if body.len() == MOST {
@@ -48,7 +48,7 @@ pub(super) async fn post(call: &Call, inner: bool) -> Result<Answer, String> {
     Ok(Answer { status, body: String::from_utf8_lossy(&body).into_owned() })
 }
 
-/// The host of a URL, and every address that it has.
+/// The host of a URL, and all its addresses.
 async fn resolved(url: &Url) -> Result<(String, Vec<SocketAddr>), String> {
     let port = url.port_or_known_default().unwrap_or(443);
     let host = match url.host() {
@@ -66,9 +66,9 @@ async fn resolved(url: &Url) -> Result<(String, Vec<SocketAddr>), String> {
     if found.is_empty() { Err(format!("`{host}` has no address")) } else { Ok((host, found)) }
 }
 
-/// A client for these addresses alone, which follows nobody elsewhere.
+/// A client for these addresses only, without redirects.
 fn client(host: &str, addresses: &[SocketAddr]) -> reqwest::Result<reqwest::Client> {
-    // A second call fails because the first one's provider is in place, which is what is wanted.
+    // A second call fails because the first one installed the provider, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let begin = || {
         reqwest::Client::builder()
@@ -78,11 +78,11 @@ fn client(host: &str, addresses: &[SocketAddr]) -> reqwest::Result<reqwest::Clie
             .user_agent(concat!("Cubeloom/", env!("CARGO_PKG_VERSION")))
             .resolve_to_addrs(host, addresses)
     };
-    // Minimal machines have no certificates of authorities; plain HTTP must work there all the same.
+    // Minimal machines have no CA certificates. Plain HTTP must still work there.
     begin().build().or_else(|_| begin().tls_certs_only([]).build())
 }
 
-/// An error with its causes, in one line.
+/// An error with its causes, as one line.
 pub(crate) fn in_words(error: &dyn Error) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();

@@ -1,6 +1,6 @@
-//! Looks for tasks that hold GPUs and do not use them, where a channel wants to hear of it.
+//! Finds tasks with idle GPUs, if a channel subscribes to these alerts.
 //!
-//! It has a task of its own: a Prometheus that is slow holds up no message.
+//! It runs in its own task, so that a slow Prometheus delays no message.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::monitoring;
 use crate::state::{WeakWeb, Web};
 
-/// How often it is looked; a look that takes longer is not overtaken by the next.
+/// Check interval. Checks never overlap.
 const PERIOD: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(web: WeakWeb) {

@@ -1,20 +1,19 @@
-//! Addresses and secrets of channels, encrypted like the project's secrets, and bound to their channel.
+//! Encrypts addresses and secrets of channels like project secrets, bound to their channel.
 
 use cubeloom_domain::alert::Channel;
 use cubeloom_domain::belongings::Owner;
 
 use crate::state::Web;
 
-/// What of a channel is encrypted.
+/// Encrypted part of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Destination address.
     Address,
-    /// What it signs with.
+    /// Signing key.
     Secret,
 }
 
-/// The name that a value is bound to. No secret of a project has a slash in its name.
+/// Name that a value is bound to. Names of project secrets contain no slash.
 pub(crate) fn name(channel: &str, part: Part) -> String {
     let part = match part {
         Part::Address => "address",
@@ -29,7 +28,7 @@ pub(crate) fn seal(web: &Web, project: &str, channel: &str, part: Part, value: &
     web.keys().sealing.seal(web.random(), &owner, &name(channel, part), value)
 }
 
-/// The address and the secret of a channel; `Err` says why they cannot be read.
+/// Address and secret of a channel. `Err` says why they cannot be decrypted.
 pub(super) fn open(web: &Web, channel: &Channel) -> Result<(String, Option<String>), String> {
     let owner = Owner::Project(channel.project.clone());
     let open = |part, sealed: &str| {

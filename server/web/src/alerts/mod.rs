@@ -1,7 +1,7 @@
-//! Alerts on their way to people: what their messages say, how each is sent, and the task that sends what the database holds.
+//! Delivers alerts: messages, senders, and the task that sends due messages from the database.
 //!
-//! What is told is written to the database by whoever knows of it ([`cubeloom_store`]); forms and signatures are
-//! [`cubeloom_alerts`]'s.
+//! Alerts are written to the database where they occur ([`cubeloom_store`]). Message formats and signatures
+//! are in [`cubeloom_alerts`].
 
 mod http;
 mod idle;
@@ -21,42 +21,38 @@ pub(crate) use send::send;
 pub(crate) use task::start;
 pub(crate) use text::test_message;
 
-/// What is configured of alerts.
 #[derive(Clone, Debug, Default)]
 pub struct AlertSettings {
-    /// Whether receivers may be at addresses of this machine and of private networks.
+    /// Whether receivers may have local or private addresses.
     pub private_addresses: bool,
-    /// How e-mail is sent; none is without.
+    /// Mail server. `None` disables e-mail.
     pub smtp: Option<SmtpSettings>,
 }
 
-/// A server that takes e-mail.
 #[derive(Clone)]
 pub struct SmtpSettings {
-    /// Name.
+    /// Host name.
     pub host: String,
-    /// Its port.
     pub port: u16,
-    /// How what is said to it is kept from others.
+    /// Encryption of the connection.
     pub tls: SmtpTls,
-    /// The account there, when one is needed: its name and its password.
+    /// User name and password, if the server requires them.
     pub account: Option<(String, String)>,
-    /// Who the mails are from: an address, or `Name <address>`.
+    /// Sender: an address, or `Name <address>`.
     pub from: String,
 }
 
-/// How a connection is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SmtpTls {
-    /// From its first byte.
+    /// TLS from the first byte.
     Always,
-    /// After the greeting; without, nothing is sent.
+    /// STARTTLS. Without it, nothing is sent.
     StartTls,
-    /// Never: for a server on the same machine.
+    /// Unencrypted, for a server on the same machine.
     Never,
 }
 
-/// The password is not shown.
+/// Omits the password.
 impl fmt::Debug for SmtpSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { host, port, tls, from, .. } = self;

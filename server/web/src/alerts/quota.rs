@@ -1,4 +1,4 @@
-//! How much of their quotas projects hold, for those who want to hear when that is nearly all.
+//! Alerts about projects that have nearly used up their quotas.
 
 use cubeloom_domain::alert::AlertKind;
 use cubeloom_domain::quota::standing::{resources, shares};
@@ -11,10 +11,10 @@ use crate::error::ApiResult;
 use crate::quotas::Present;
 use crate::state::Web;
 
-/// Notes it, and tells what has been nearly used for long enough.
+/// Records quota usage, and raises alerts for quotas that were nearly used up for long enough.
 ///
 /// # Errors
-/// When the database, or a cluster, does not answer.
+/// The database or a cluster is unreachable.
 pub(super) async fn raise(web: &Web) -> ApiResult<()> {
     if web.store().is_wanted(AlertKind::QuotaNearlyUsed).await? {
         web.store().raise_quotas(&uses(&Present::of(web).await?), web.now()).await?;
@@ -33,7 +33,7 @@ fn uses(present: &Present) -> Vec<QuotaUse> {
             let shares = shares(queues, rooms, running, pool, &resource);
             for queue in shares.keys() {
                 let Queue::Project(project) = queue else { continue };
-                // All groups above it bound it, too: the one that is nearest to its end is told of.
+                // Limits of parent groups apply, too: report the fullest one.
                 let bounds = tree.path(project).into_iter().map(|one| &one.queue);
                 let bounds = bounds.filter_map(|queue| Some((queue, shares.get(queue)?)));
                 let used = bounds.filter_map(|(queue, share)| {
@@ -46,7 +46,7 @@ fn uses(present: &Present) -> Vec<QuotaUse> {
     uses
 }
 
-/// How much of what a project, or a group above it, may hold at most is held.
+/// Allocated share of the limit of a project or of its parent group.
 fn used(
     project: &str,
     queue: &Queue,
@@ -54,7 +54,7 @@ fn used(
     held: u64,
     most: u64,
 ) -> QuotaUse {
-    // Of nothing, nothing can be held: it is no news that it is all.
+    // A limit of 0 counts as unused: there is nothing to report.
     let percent = held.saturating_mul(100).checked_div(most).unwrap_or(0);
     let amount = |amount| match resource {
         Resource::Memory => format!("{:.1} GiB", amount as f64 / f64::from(1 << 30)),
@@ -140,7 +140,7 @@ mod tests {
                 expected("memory", 93, "it holds 7.5 GiB of 8.0 GiB of memory on local"),
             ]
         );
-        // Who may hold any amount is never near its end.
+        // Unlimited projects are never near their limit.
         assert!(uses(&present).iter().all(|one| one.project == "shop"));
     }
 

@@ -1,4 +1,4 @@
-//! Sending one message: by its channel's way, or to a person by mail.
+//! Sends one message, through its channel or to a user by mail.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use cubeloom_domain::identity::User;
 use super::{SmtpSettings, http, keys, smtp};
 use crate::state::Web;
 
-/// How long all of it may take: far shorter than a message is leased.
+/// Timeout of a delivery, far shorter than a message's lease.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Sends a message now. What the receiver answered; `Err` when it did not take it, and why.
+/// Sends a message now. Returns the receiver's response, or why it was not accepted.
 pub(crate) async fn send(web: &Web, channel: &Channel, message: &Message) -> Result<String, String> {
     match tokio::time::timeout(PATIENCE, sent(web, channel, message)).await {
         Ok(said) => said,
@@ -33,9 +33,9 @@ async fn sent(web: &Web, channel: &Channel, message: &Message) -> Result<String,
     judged(channel.kind, answer.status, &answer.body)
 }
 
-/// Mails a message to a person now. What the mail server said; `Err` when it did not take it, and why.
+/// Mails a message to a user now. Returns the mail server's response, or why it was not accepted.
 pub(super) async fn mail(web: &Web, person: &User, message: &Message) -> Result<String, String> {
-    // An account's address is looked at less closely than a channel's.
+    // Addresses of accounts are validated less strictly than those of channels.
     let address = person.email.as_deref().unwrap_or_default();
     if let Some(wrong) = mistaken_mail(address) {
         return Err(wrong);

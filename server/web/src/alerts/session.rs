@@ -1,4 +1,4 @@
-//! As much of SMTP (RFC 5321, 3207, 4954) as it takes to hand one message to one server.
+//! The part of SMTP (RFC 5321, 3207, 4954) needed to submit one message to one server.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// The longest line that is read, and the most lines of an answer.
+/// Maximum length of a line, and maximum number of lines of a response.
 const LONGEST: u64 = 4096;
 const LINES: usize = 100;
 
 trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
-/// A connection to a server that takes mail.
+/// A connection to an SMTP server.
 pub(super) struct Session(BufReader<Box<dyn Wire>>);
 
 impl Session {
-    /// Connects, and waits for the server's first word.
+    /// Connects, and waits for the server's greeting.
     pub(super) async fn open(host: &str, port: u16, encrypted: bool) -> Result<Self, String> {
         let stream = TcpStream::connect((host, port)).await;
         let stream = stream.map_err(|error| format!("the mail server cannot be reached: {error}"))?;
@@ -33,12 +33,12 @@ impl Session {
         Ok(session)
     }
 
-    /// Says who calls; what the server offers.
+    /// Sends `EHLO`. Returns the server's extensions.
     pub(super) async fn greet(&mut self) -> Result<String, String> {
         self.say("EHLO cubeloom", 250).await
     }
 
-    /// Goes on encrypted, or not at all.
+    /// Upgrades to TLS, or fails.
     pub(super) async fn encrypt(self, host: &str, offered: &str) -> Result<Self, String> {
         self.encrypt_by(trusting()?, host, offered).await
     }
@@ -53,14 +53,14 @@ impl Session {
             return Err("the mail server offers no STARTTLS: set [smtp] tls to what it has".into());
         }
         self.say("STARTTLS", 220).await?;
-        // What came before the encryption could be from anybody.
+        // Data from before the TLS handshake could be injected.
         if !self.0.buffer().is_empty() {
             return Err("the mail server went on unencrypted after STARTTLS".into());
         }
         Ok(Self(BufReader::new(tls(config, host, self.0.into_inner()).await?)))
     }
 
-    /// Signs in with a name and a password, in the way that the server has.
+    /// Authenticates with a mechanism that the server supports.
     pub(super) async fn sign_in(&mut self, offered: &str, user: &str, password: &str) -> Result<(), String> {
         if offers(offered, "AUTH", "PLAIN") {
             let word = STANDARD.encode(format!("\0{user}\0{password}"));
@@ -71,13 +71,13 @@ impl Session {
         self.say(&STANDARD.encode(password), 235).await.map(drop)
     }
 
-    /// Says a line; the answer, which must have this code, or one that begins with it.
+    /// Sends a line. Returns the response, whose code must match `wanted` or begin with it.
     pub(super) async fn say(&mut self, line: &str, wanted: u16) -> Result<String, String> {
         self.send(format!("{line}\r\n").as_bytes()).await?;
         self.answer(wanted).await
     }
 
-    /// Sends the message itself. A point at the beginning of a line is doubled: one alone ends it.
+    /// Sends the message. A dot at the start of a line is doubled, as a single one ends the message.
     pub(super) async fn body(&mut self, text: &str) -> Result<String, String> {
         let text = format!("\r\n{}", text.trim_end_matches("\r\n")).replace("\r\n.", "\r\n..");
         self.send(format!("{}\r\n.\r\n", &text[2..]).as_bytes()).await?;
@@ -93,7 +93,7 @@ impl Session {
         sent.await.map_err(|error: std::io::Error| format!("the connection broke off: {error}"))
     }
 
-    /// An answer: lines `250-word`, the last one `250 word`.
+    /// Reads a response: lines `250-word`, the last one `250 word`.
     async fn answer(&mut self, wanted: u16) -> Result<String, String> {
         let mut said: Vec<String> = Vec::new();
         for _ in 0..LINES {
@@ -116,7 +116,7 @@ impl Session {
     }
 }
 
-/// Whether an answer to `EHLO` has a keyword, with this parameter.
+/// Whether the `EHLO` response has a keyword with this parameter.
 fn offers(offered: &str, keyword: &str, parameter: &str) -> bool {
     offered.lines().any(|line| {
         let mut words = line.get(4..).unwrap_or_default().split_whitespace();
@@ -129,9 +129,9 @@ fn unencrypted(why: &dyn std::fmt::Display) -> String {
     format!("the connection cannot be encrypted: {why}")
 }
 
-/// Trusts whom this machine trusts.
+/// Trusts the CAs of this machine.
 fn trusting() -> Result<Arc<ClientConfig>, String> {
-    // A second call fails because the first one's provider is in place, which is what is wanted.
+    // A second call fails because the first one installed the provider, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     ClientConfig::with_platform_verifier().map(Arc::new).map_err(|error| unencrypted(&error))
 }
@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// A session with a server that says this, and what is said to it.
+    /// Runs a session with a server that sends this. Returns what the client sent.
     async fn with(server: &str, work: impl AsyncFnOnce(&mut Session)) -> String {
         let (near, mut far) = duplex(1 << 16);
         far.write_all(server.as_bytes()).await.unwrap();
@@ -184,7 +184,7 @@ mod tests {
 
     const HOST: &str = "mail.example.org";
 
-    /// A server's certificate of an authority of the test's own, and a client that trusts that authority.
+    /// A server certificate from the test's own CA, and a client that trusts this CA.
     fn certified() -> (TlsAcceptor, Arc<ClientConfig>) {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let made = rcgen::generate_simple_self_signed(vec![HOST.to_owned()]).unwrap();
@@ -197,7 +197,8 @@ mod tests {
         (TlsAcceptor::from(Arc::new(server)), Arc::new(client))
     }
 
-    /// A server that takes a mail, encrypted from its first byte or after it was asked for that. What it heard then.
+    /// A server that accepts a mail, encrypted from the first byte or after STARTTLS. Returns what it
+    /// received.
     async fn mail_server(far: DuplexStream, acceptor: TlsAcceptor, first: bool) -> std::io::Result<String> {
         let mut plain = BufReader::new(far);
         if !first {

@@ -1,4 +1,4 @@
-//! E-mail, by the server that the configuration names.
+//! Sends e-mail through the configured server.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use cubeloom_domain::Timestamp;
 use super::session::Session;
 use super::{SmtpSettings, SmtpTls};
 
-/// How long all of it may take.
+/// Timeout of a delivery.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Sends a message to a list of addresses; what the server said. `Err` says why it did not take it.
+/// Sends a message to a list of addresses. Returns the server's response, or why it was not accepted.
 pub(super) async fn mail(
     settings: &SmtpSettings,
     to: &str,
@@ -46,7 +46,7 @@ async fn hand_over(settings: &SmtpSettings, to: &[String], text: &str) -> Result
     }
     session.say("DATA", 354).await?;
     let said = session.body(text).await?;
-    // It has taken the message: what it says to this changes nothing.
+    // The message was accepted: the response to QUIT does not matter.
     let _ = session.say("QUIT", 221).await;
     Ok(format!("SMTP {said}"))
 }

@@ -1,5 +1,5 @@
-//! The task that sends messages. Several servers of one database share what is due; one that dies leaves what it held to the
-//! others when its lease has ended.
+//! The task that sends messages. Servers that share a database share the due messages. When a server dies,
+//! the others take over its messages once the lease ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,16 +19,16 @@ use super::text;
 use crate::error::ApiResult;
 use crate::state::{WeakWeb, Web};
 
-/// How often it is looked for messages.
+/// Poll interval for messages.
 const PERIOD: Duration = Duration::from_secs(2);
-/// How often it is looked for what nobody reports: what waits, is late or is nearly used up; in periods.
+/// Interval of the checks for pending, late and nearly exhausted items, in periods.
 const WAITING: u64 = 15;
-/// How many batches are sent at once: a receiver that does not answer holds up one of them.
+/// Maximum concurrent batches: a receiver that does not respond blocks only one.
 const AT_ONCE: usize = 8;
-/// How long a message is held by the server that sends it.
+/// Duration of the lease on a message that is being sent.
 const LEASE: Duration = Duration::from_secs(60);
 
-/// Begins to.
+/// Starts the task.
 pub(crate) fn start(web: &Web) {
     tokio::spawn(run(web.downgrade(), web.new_id()));
     tokio::spawn(idle::run(web.downgrade()));
@@ -53,14 +53,14 @@ async fn run(web: WeakWeb, owner: String) {
                 "what lasts too long was not looked for; it is tried again"
             );
         }
-        // The database may be away: what is due stays so.
+        // After a database error, due messages stay due.
         if let Err(error) = pass(&held, &owner, &free).await {
             tracing::debug!(%error, "alerts were not sent; it is tried again");
         }
     }
 }
 
-/// Looks for what nobody reports.
+/// Raises alerts that have no triggering event.
 async fn look(web: &Web) -> ApiResult<()> {
     let (store, now) = (web.store(), web.now());
     store.raise_waiting(now).await?;
@@ -75,7 +75,7 @@ async fn pass(web: &Web, owner: &str, free: &Arc<Semaphore>) -> Result<(), Store
         return Ok(());
     }
     for batch in web.store().claim_alerts(owner, web.now(), LEASE, room).await? {
-        // There are as many as were free, and nobody else takes any.
+        // At most as many as there are free permits, and only this task takes them.
         let Ok(permit) = Arc::clone(free).acquire_owned().await else { return Ok(()) };
         let (web, owner) = (web.clone(), owner.to_owned());
         tokio::spawn(async move {
@@ -113,7 +113,7 @@ async fn give_up(web: &Web, owner: &str, deliveries: &[Delivery], why: &str) -> 
     web.store().settle_alerts(owner, deliveries, Settled::Failed, why, web.now()).await
 }
 
-/// Writes what came of sending.
+/// Stores the result of a delivery.
 async fn settle(
     web: &Web,
     owner: &str,
@@ -135,7 +135,7 @@ async fn settle(
     web.store().settle_alerts(owner, deliveries, settled, &answer, now).await
 }
 
-/// What comes in the same quiet hours goes together.
+/// Group key of messages in the same quiet hours, which are sent together.
 fn of_quiet_hours(channel: &str, end: Timestamp) -> String {
     delivery_id(end, &[channel, "quiet"])
 }

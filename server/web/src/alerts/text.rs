@@ -1,4 +1,4 @@
-//! What messages say, in the channel's language; mails to people in English, as nobody has said theirs.
+//! Texts of messages, in the channel's language. Mails to users are in English, as their language is unknown.
 
 use cubeloom_alerts::Message;
 use cubeloom_alerts::message::Told;
@@ -13,10 +13,10 @@ use crate::show;
 use crate::state::Web;
 use crate::texts::{Lang, text, text_with};
 
-/// How many alerts a message for several names.
+/// Maximum number of alerts listed in a combined message.
 const NAMED: usize = 30;
 
-/// The message for what is sent together.
+/// One message for deliveries that are sent together.
 pub(super) async fn message(
     web: &Web,
     channel: &Channel,
@@ -42,7 +42,7 @@ pub(super) async fn message(
     }
 }
 
-/// The mail to the person whose run it is: the same words, and how to get no more.
+/// Mail to the owner of a run: the same text, and how to unsubscribe.
 pub(super) fn mail(web: &Web, delivery: &Delivery) -> Message {
     mailed(&web.settings().url, Language::default(), delivery)
 }
@@ -59,7 +59,7 @@ fn mailed(url: &str, language: Language, delivery: &Delivery) -> Message {
     Message { foot: Some(foot), ..single(language, &told, None) }
 }
 
-/// A message with which somebody tries a channel.
+/// Test message of a channel.
 pub(crate) fn test_message(web: &Web, channel: &Channel, delivery: &Delivery) -> Message {
     let lang = lang(channel.rules.language);
     let told = Told {
@@ -85,7 +85,7 @@ fn single(language: Language, told: &Told, failure: Option<&(String, Failure)>) 
     }
 }
 
-/// One message for several alerts. Its id is made of theirs: sent again with the same ones, it is the same.
+/// One message for several alerts. Its id is derived from theirs, so that a retry has the same id.
 fn digest(lang: Lang, channel: &Channel, url: &str, told: Vec<Told>) -> Message {
     let ids: Vec<&str> = told.iter().map(|one| one.id.as_str()).collect();
     let at = told.iter().map(|one| one.alert.at).max().unwrap_or_default();
@@ -112,14 +112,14 @@ fn digest(lang: Lang, channel: &Channel, url: &str, told: Vec<Told>) -> Message 
     }
 }
 
-/// The time of day by the clock of the channel's quiet hours.
+/// Time of day in the time zone of the channel's quiet hours.
 fn clock(channel: &Channel, at: Timestamp) -> String {
     let zone = channel.rules.quiet.as_ref().and_then(|quiet| jiff::tz::TimeZone::get(&quiet.zone).ok());
     let time = jiff::Timestamp::from_microsecond(at.0).unwrap_or_default();
     time.to_zoned(zone.unwrap_or(jiff::tz::TimeZone::UTC)).strftime("%m-%d %H:%M").to_string()
 }
 
-/// `channel` is what the channel is called, which a test message says.
+/// `channel` is the channel's name, which a test message contains.
 fn title(lang: Lang, channel: &str, alert: &Alert) -> String {
     let key = match alert.kind {
         AlertKind::RunFailed if alert.run.is_none() => "alerts.say-date-failed",
@@ -164,7 +164,7 @@ fn lines(lang: Lang, alert: &Alert, failure: Option<&(String, Failure)>) -> Vec<
     lines
 }
 
-/// Which task of a failed run failed first, and why.
+/// The task of a failed run that failed first, and the reason.
 async fn failure(web: &Web, alert: &Alert) -> Result<Option<(String, Failure)>, StoreError> {
     let Some(run) = alert.run.as_ref().filter(|_| alert.kind == AlertKind::RunFailed) else {
         return Ok(None);
@@ -175,7 +175,7 @@ async fn failure(web: &Web, alert: &Alert) -> Result<Option<(String, Failure)>, 
     Ok(task.map(|task| (task.name, failure)))
 }
 
-/// Where more can be read of an alert.
+/// Link to details of an alert.
 fn address(url: &str, alert: &Alert) -> Option<String> {
     let of_task = |run: &RunId| match (&alert.kind, &alert.task) {
         (AlertKind::TaskWaiting | AlertKind::GpuIdle | AlertKind::TaskHangs, Some(task)) => {

@@ -1,4 +1,4 @@
-//! What every endpoint of the OpenAPI document has in common, said once: how it refuses, who may call it, what to show.
+//! Completes the OpenAPI document with what all endpoints share: errors, permissions and examples.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::policy::{self, Needs, Rule};
 
-/// Adds it to the document of the handlers.
+/// Completes the document generated from the handlers.
 pub(super) fn complete(document: &mut Value) {
     document["components"]["securitySchemes"] = json!({
         "token": {
@@ -30,7 +30,7 @@ pub(super) fn complete(document: &mut Value) {
             if let Some(rule) = rule {
                 of_operation(operation, rule);
                 let name = name(operation, rule.route);
-                // One handler's name may stand at several methods: those of a thing's own file.
+                // A handler's name can occur with several methods, in files with several handlers.
                 let name = if names.insert(name.clone()) { name } else { format!("{method}_{name}") };
                 operation["operationId"] = json!(name);
             }
@@ -73,7 +73,7 @@ fn of_operation(operation: &mut Value, rule: &Rule) {
     may("default", "Another error, in the same format.");
 }
 
-/// Words for answers whose handler has none: OpenAPI wants some. What is refused is refused in one form.
+/// Descriptions of responses without one, which OpenAPI requires. All errors have the same format.
 fn describe(answers: &mut Value) {
     for (status, answer) in answers.as_object_mut().into_iter().flatten() {
         if !status.starts_with(['2', '3']) && answer.get("content").is_none() {
@@ -103,7 +103,8 @@ fn needs(needs: Needs) -> &'static str {
     }
 }
 
-/// The handler's name with what it is about, e.g. `list_projects_members`: handlers of different things share names.
+/// Operation id: the handler's name with its subject, for example `list_projects_members`. Handler names
+/// alone are not unique.
 fn name(operation: &Value, route: &str) -> String {
     let handler = operation["operationId"].as_str().unwrap_or_default();
     let things = route.split('/').skip(3).filter(|part| !part.contains('{') && *part != handler);

@@ -1,4 +1,4 @@
-//! `GET /openapi.json`: the OpenAPI 3.1 document of this very program.
+//! `GET /openapi.json`: the OpenAPI 3.1 document of this server.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use utoipa::openapi::OpenApi;
 use crate::routes::get;
 use crate::state::Web;
 
-/// The document, as text.
+/// The document as text.
 #[must_use]
 pub fn text() -> String {
     serialize(&super::router().split_for_parts().1)
 }
 
 pub(crate) fn route(document: OpenApi) -> Router<Web> {
-    // Requests for it are rare, and it takes more than a megabyte.
+    // Keep it compressed: requests are rare, and it takes more than a megabyte.
     let packed: Arc<[u8]> = pack(&serialize(&document)).into();
     let answer =
         async move || ([(header::CONTENT_TYPE, "application/json")], unpack(&packed)).into_response();
@@ -29,7 +29,7 @@ pub(crate) fn route(document: OpenApi) -> Router<Web> {
 
 fn pack(text: &str) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    // Memory takes all that is written.
+    // Writing to memory cannot fail.
     let _ = encoder.write_all(text.as_bytes());
     encoder.finish().unwrap_or_default()
 }

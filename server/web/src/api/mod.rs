@@ -1,4 +1,4 @@
-//! The REST API, `/api/v1`. docs/API-DESIGN.md states its conventions; one endpoint a file.
+//! The REST API, `/api/v1`. docs/API-DESIGN.md defines its conventions. One endpoint per file.
 #![allow(
     unused_qualifications,
     reason = "utoipa::path repeats the types of parameters with a path of its own"
@@ -57,7 +57,7 @@ use crate::error::{ProblemDocument, ProblemView};
 use crate::routes::routes;
 use crate::state::Web;
 
-/// What the OpenAPI document says beside its paths.
+/// Metadata of the OpenAPI document.
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Cubeloom", description = "Machine-learning pipelines: documents become distributed jobs."),
@@ -66,7 +66,7 @@ use crate::state::Web;
 )]
 struct About;
 
-/// Every endpoint, with its documentation.
+/// All endpoints, with their documentation.
 pub(crate) fn router() -> OpenApiRouter<Web> {
     OpenApiRouter::with_openapi(About::openapi())
         .routes(routes!(health::health))

@@ -17,14 +17,13 @@ use crate::extract::{Json, Path};
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The longest name.
+/// Maximum length of a name.
 const NAME: usize = 63;
-/// The longest description.
+/// Maximum length of a description.
 const DESCRIPTION: usize = 200;
-/// Priorities are between minus this and this.
+/// Maximum absolute value of a priority.
 const MAX_PRIORITY: i32 = 1000;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(get, put, delete))
 }
@@ -89,10 +88,7 @@ pub(crate) struct PriorityClassesView {
 }
 
 impl PriorityClassesView {
-    /// Reads them.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// Reads the priority classes.
     pub(crate) async fn read(web: &Web) -> ApiResult<Self> {
         let mut classes = web.store().priority_classes().await?;
         classes.sort_by(|a, b| b.priority.cmp(&a.priority).then_with(|| a.name.cmp(&b.name)));
@@ -225,7 +221,7 @@ async fn entry(web: &Web, caller: &Caller, action: &str, name: &str) -> ApiResul
     })
 }
 
-/// A class as the audit log keeps it: as it is sent.
+/// Class as the audit log records it: as it is sent.
 fn audited(class: &PriorityClass) -> Value {
     let PriorityClass { priority, preempts, description, .. } = class.clone();
     let body = PriorityClassBody { priority, preempts: preempts.into(), description };

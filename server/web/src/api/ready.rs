@@ -10,7 +10,8 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::Json;
 use crate::state::Web;
 
-/// How long the engine may need for a pass, and for its rest after it, before work is better sent elsewhere; at least.
+/// Minimum threshold for a scheduling cycle plus the pause after it. Beyond it, traffic should go to another
+/// server.
 const LONGEST_PASS: Duration = Duration::from_secs(60);
 
 /// Readiness of the server.
@@ -44,7 +45,7 @@ pub(crate) async fn ready(State(web): State<Web>) -> ApiResult<Json<Ready>> {
     Ok(Json(Ready { status: "ready", last_pass_seconds: last_pass.unwrap_or_default().as_secs_f64() }))
 }
 
-/// What is wrong with the engine, by how long ago its last pass ended. One that has nothing to do rests for its period.
+/// Problem of the engine, by the time since its last cycle. An idle engine pauses for `period`.
 fn held_up(last_pass: Option<Duration>, period: Duration) -> Option<String> {
     let longest = LONGEST_PASS.max(period.saturating_mul(2));
     match last_pass {

@@ -1,5 +1,4 @@
-//! Logs as they were copied: the index says which there are, their bytes are read from the store in the ranges that are
-//! asked for.
+//! Reads archived logs: the index lists them, and the store returns the requested byte ranges.
 
 use std::io;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use super::{bucket, folder_of_run, index_of, name_of, usage_of};
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// What of an attempt was copied.
+/// Index of an attempt's archive.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Index {
     pub logs: Vec<Entry>,
@@ -30,7 +29,7 @@ pub(super) struct Entry {
     pub index: u32,
     pub stream: LogStream,
     pub length: u64,
-    /// When its parts came: where each ends, and the moment in microseconds.
+    /// Times of its parts: the end offset of each, and its time in microseconds since the epoch.
     pub marks: Vec<(u64, i64)>,
 }
 
@@ -40,22 +39,22 @@ impl Entry {
     }
 }
 
-/// Where a log lies.
+/// Path of a log's copy.
 pub(super) fn place_of(key: &AttemptKey, log: &LogName) -> String {
     format!("{}/{}/{}.{}.log", folder_of_run(&key.run), name_of(key), log.worker, log.stream.as_str())
 }
 
-/// The copied logs of an attempt.
+/// Archived logs of an attempt.
 pub(crate) struct Copied {
     bucket: Arc<Bucket>,
     key: AttemptKey,
     index: Index,
 }
 
-/// The copies of an attempt's logs, where its project has some.
+/// The archived logs of an attempt. `None` if there are none.
 ///
 /// # Errors
-/// When the store cannot be read.
+/// The store cannot be read.
 pub(crate) async fn find(web: &Web, key: &AttemptKey) -> ApiResult<Option<Copied>> {
     let Some(bucket) = chosen(web, key).await? else { return Ok(None) };
     let path = index_of(key);
@@ -67,10 +66,10 @@ pub(crate) async fn find(web: &Web, key: &AttemptKey) -> ApiResult<Option<Copied
     Ok(Some(Copied { bucket, key: key.clone(), index }))
 }
 
-/// What the workers of an attempt used, where its project has it copied; else nothing.
+/// Archived resource usage of an attempt's workers. Empty if there is none.
 ///
 /// # Errors
-/// When the store cannot be read.
+/// The store cannot be read.
 pub(crate) async fn usage(web: &Web, key: &AttemptKey) -> ApiResult<Vec<WorkerUsage>> {
     let Some(bucket) = chosen(web, key).await? else { return Ok(Vec::new()) };
     let path = usage_of(key);
@@ -81,7 +80,7 @@ pub(crate) async fn usage(web: &Web, key: &AttemptKey) -> ApiResult<Vec<WorkerUs
     }))
 }
 
-/// Where the copies of an attempt are, if its project wants some.
+/// The bucket with the attempt's archive, if its project archives logs.
 async fn chosen(web: &Web, key: &AttemptKey) -> ApiResult<Option<Arc<Bucket>>> {
     let store = web.store();
     let Some(run) = store.run(&key.run).await? else { return Ok(None) };
@@ -90,7 +89,7 @@ async fn chosen(web: &Web, key: &AttemptKey) -> ApiResult<Option<Arc<Bucket>>> {
     Ok(Some(bucket(web, &run.project, &volume).await?))
 }
 
-/// An object, if there is one.
+/// Reads a whole object, if it exists.
 async fn whole(bucket: &Bucket, path: &str) -> ApiResult<Option<Vec<u8>>> {
     let length = match bucket.object(path).await {
         Ok(object) => object.size,
@@ -150,7 +149,7 @@ impl Logs for Copied {
         Box::pin(self.piece(name, offset, limit))
     }
 
-    /// What was reported is in the database.
+    /// Reports are in the database, not in the archive.
     fn reported<'a>(&'a self, _key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }

@@ -1,5 +1,5 @@
-//! Makes the copies: of each attempt when it ends, and, when the server starts or a project has changed what it wants, of
-//! those that ended in the last days.
+//! Archives the logs of attempts when they end. At server start and after a change of a project's settings,
+//! archives those of the last days.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,32 +21,30 @@ use crate::error::{ApiError, ApiResult};
 use crate::runs::reader;
 use crate::state::{WeakWeb, Web};
 
-/// How often what could not be copied is tried again, and it is looked what projects want: another server may have changed
-/// it.
+/// Interval of retries, and of reading the projects' settings, which another server may have changed.
 const AGAIN: Duration = Duration::from_secs(30);
-/// How long ago attempts may have ended that nobody told of.
+/// Maximum age of ended attempts without an event that are archived.
 const MISSED: Duration = Duration::from_secs(7 * 86_400);
-/// How many bytes are read at once.
+/// Chunk size of a copy, in bytes.
 const PIECE: usize = 1 << 20;
-/// How long one log may take, whatever its size: a store that does not answer must not hold up the others for ever.
+/// Timeout of one log, whatever its size: an unresponsive store must not block the others forever.
 const LONGEST: Duration = Duration::from_secs(3600);
-/// How many objects a store is asked for at once.
+/// Page size when listing objects.
 const PAGE: usize = 500;
-/// How many marks of one log are kept at most: moments are then known less exactly.
+/// Maximum number of time marks kept per log. More are thinned out, so that times are less exact.
 const MARKS: usize = 4096;
 
-/// Begins to.
 pub(crate) fn start(web: &Web) {
     tokio::spawn(run(web.downgrade(), web.events()));
 }
 
-/// What is to be copied.
+/// Pending copies.
 #[derive(Default)]
 struct Due {
-    /// Of projects that have their logs copied, the volume.
+    /// Volume of each project that archives logs.
     volumes: BTreeMap<String, String>,
     attempts: BTreeSet<AttemptKey>,
-    /// It may not know of all that have ended.
+    /// Whether some ended attempts may be missing.
     missed: bool,
 }
 
@@ -72,7 +70,7 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
                 Ok(event) => {
                     let before = due.attempts.len();
                     due.take(&event);
-                    // What ended at the same time is copied together.
+                    // Process simultaneous ends together.
                     loop {
                         match events.try_recv() {
                             Ok(event) => due.take(&event),
@@ -91,7 +89,7 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
             _ = again.tick() => {}
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
-        // The database may be away: what was to be copied is looked for again.
+        // After a database error, look for the pending copies again.
         if let Err(error) = pass(&held, &mut due).await {
             due.missed = true;
             tracing::debug!(error = error.detail(), "logs were not copied; it is tried again");
@@ -132,11 +130,11 @@ async fn pass(web: &Web, due: &mut Due) -> ApiResult<()> {
     Ok(())
 }
 
-/// What went wrong in a pass.
+/// Errors of one pass.
 #[derive(Default)]
 struct Troubles {
     behind: BTreeMap<String, Behind>,
-    /// Projects whose stores do not answer: they are not asked for each of many attempts.
+    /// Projects with an unreachable store, which is not retried for each attempt.
     away: BTreeSet<String>,
 }
 
@@ -148,7 +146,8 @@ impl Troubles {
         found.why = error.detail().to_owned();
     }
 
-    /// Copies the logs of an attempt, unless its project's store does not answer; whether that is done.
+    /// Archives the logs of an attempt, unless its project's store is unreachable. Returns whether it is
+    /// done.
     async fn copied(&mut self, web: &Web, project: &str, volume: &str, key: &AttemptKey) -> bool {
         if self.away.contains(project) {
             if let Some(found) = self.behind.get_mut(project) {
@@ -165,7 +164,7 @@ impl Troubles {
     }
 }
 
-/// Whether a project's store lets itself be looked into.
+/// Whether the project's store responds.
 async fn answers(web: &Web, project: &str, volume: &str) -> bool {
     match bucket(web, project, volume).await {
         Ok(bucket) => bucket.list(TOP, None, 1).await.is_ok(),
@@ -173,7 +172,7 @@ async fn answers(web: &Web, project: &str, volume: &str) -> bool {
     }
 }
 
-/// The attempts of the last days that have ended and have no copy.
+/// Attempts that ended in the last days and have no archive.
 async fn missed(web: &Web, project: &str, volume: &str) -> ApiResult<Vec<AttemptKey>> {
     let since = web.now().0.saturating_sub(i64::try_from(MISSED.as_micros()).unwrap_or(i64::MAX));
     let filter = RunFilter {
@@ -192,7 +191,7 @@ async fn missed(web: &Web, project: &str, volume: &str) -> ApiResult<Vec<Attempt
     Ok(missed)
 }
 
-/// The indexes of a run, and the folders beside them.
+/// Names of a run's indexes and of the folders beside them.
 async fn copied(bucket: &Bucket, run: &RunId) -> ApiResult<BTreeSet<String>> {
     let mut all = BTreeSet::new();
     let mut last: Option<String> = None;
@@ -213,13 +212,13 @@ async fn copied(bucket: &Bucket, run: &RunId) -> ApiResult<BTreeSet<String>> {
     }
 }
 
-/// Copies the logs of an attempt.
+/// Archives the logs of an attempt.
 async fn copy(web: &Web, project: &str, volume: &str, key: &AttemptKey) -> ApiResult<()> {
     let plan = reader::plan(web, &key.run).await?;
     let executor: Option<Arc<dyn Executor>> = web.clusters().get(&plan.cluster);
     let Some(logs) = executor.as_ref().and_then(|executor| executor.logs()) else { return Ok(()) };
     let there = logs.logs(key).await.map_err(unreadable)?;
-    // Another server may have them, which makes the copy.
+    // Another server may have the logs, and archives them.
     if there.is_empty() {
         return Ok(());
     }
@@ -261,7 +260,7 @@ async fn copy_one(logs: &dyn Logs, bucket: &Bucket, key: &AttemptKey, log: Log) 
     Ok(Entry { role, index, stream: name.stream, length: at, marks: thinned(marks) })
 }
 
-/// At most [`MARKS`] of them, the last among them.
+/// Reduces the marks to at most [`MARKS`], including the last one.
 fn thinned(marks: Vec<(u64, i64)>) -> Vec<(u64, i64)> {
     let every = marks.len().div_ceil(MARKS).max(1);
     let last = marks.len().saturating_sub(1);

@@ -1,7 +1,9 @@
-//! Copies of logs, and of what workers used over time, in the object store that a project has chosen. They are made when an
-//! attempt has ended, from what its cluster lets be read, and read again where that is gone: another server's data folder, a cluster that was taken away.
+//! Archives of logs and of workers' resource usage, in the object store that a project selects. They are
+//! written when an attempt ends, from its cluster. They are read when the original logs are unavailable: in
+//! another server's data folder, or on a removed cluster.
 //!
-//! An attempt has its logs in a folder, and beside it an index, which is written last: what has one is whole.
+//! An attempt has a folder of logs and an index beside it. The index is written last: an archive with an
+//! index is complete.
 
 mod copied;
 mod copying;
@@ -21,38 +23,38 @@ use crate::volumes::{self, Tree};
 pub(crate) use copied::{Copied, find, usage};
 pub(crate) use copying::start;
 
-/// The folder of all copies in a volume.
+/// Folder of all archives in a volume.
 const TOP: &str = "cubeloom-logs";
 
-/// How the copying stands.
+/// State of archiving.
 #[derive(Default)]
 pub(crate) struct Archive {
     wake: Notify,
     behind: Mutex<BTreeMap<String, Behind>>,
 }
 
-/// Copies that could not be made yet.
+/// Copies that are pending after errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Behind {
-    /// Of how many attempts that is known: what ended before its project wanted copies is only known when its store
-    /// answers.
+    /// Number of known attempts. Attempts that ended before the project enabled archiving count only once its
+    /// store responds.
     pub attempts: usize,
-    /// Reason why the last try failed.
+    /// Error of the last try.
     pub why: String,
 }
 
 impl Archive {
-    /// A project has changed what it wants kept.
+    /// Wakes the task after a change of a project's settings.
     pub(crate) fn look(&self) {
         self.wake.notify_one();
     }
 
-    /// The copies of a project that could not be made yet.
+    /// Pending copies of a project.
     pub(crate) fn behind(&self, project: &str) -> Option<Behind> {
         self.lock().get(project).cloned()
     }
 
-    /// Of how many attempts of all projects copies could not be made yet.
+    /// Number of attempts with pending copies in all projects.
     pub(crate) fn behind_of_all(&self) -> usize {
         self.lock().values().map(|behind| behind.attempts).sum()
     }
@@ -62,7 +64,7 @@ impl Archive {
     }
 }
 
-/// The bucket of a project's volume.
+/// Bucket of a project's volume.
 async fn bucket(web: &Web, project: &str, volume: &str) -> ApiResult<Arc<Bucket>> {
     match volumes::open(web, None, project, volume).await? {
         Tree::Bucket(bucket) => Ok(bucket),
@@ -76,12 +78,12 @@ fn folder_of_run(run: &RunId) -> String {
     format!("{TOP}/{run}")
 }
 
-/// An attempt, as its folder and its index are named.
+/// Name of an attempt's folder and index.
 fn name_of(key: &AttemptKey) -> String {
     format!("{}.{}.{}", key.task, key.instance, key.n)
 }
 
-/// Where what the workers of an attempt used lies.
+/// Path of the workers' resource usage of an attempt.
 fn usage_of(key: &AttemptKey) -> String {
     format!("{}/{}/usage.json", folder_of_run(&key.run), name_of(key))
 }
@@ -90,7 +92,7 @@ fn index_of(key: &AttemptKey) -> String {
     format!("{}/{}.json", folder_of_run(&key.run), name_of(key))
 }
 
-/// Removes the copies of a deleted run's logs. What cannot be removed is said in the server's log.
+/// Removes the archives of a deleted run. Failures are logged.
 pub(crate) fn forget(web: &Web, project: String, run: RunId) {
     let web = web.clone();
     tokio::spawn(async move {
@@ -108,7 +110,7 @@ pub(crate) fn forget(web: &Web, project: String, run: RunId) {
     });
 }
 
-/// Whether copies can be put into a volume.
+/// Whether logs can be archived in a volume.
 pub(crate) fn takes_logs(place: &VolumePlace) -> bool {
     matches!(place, VolumePlace::ObjectStore { .. })
 }

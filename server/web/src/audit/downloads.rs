@@ -1,5 +1,5 @@
-//! Content that leaves the server: files of runs and volumes, code, logs as files. Where it is asked for is known from the
-//! route, so that a new route of this kind needs a row here and nothing else.
+//! Audits content that leaves the server: files of runs and volumes, code, and logs as files. Routes decide
+//! what counts: a new route of this kind needs only a row here.
 
 use axum::RequestPartsExt;
 use axum::extract::RawPathParams;
@@ -15,8 +15,8 @@ use crate::auth::Caller;
 use crate::policy::Rule;
 use crate::state::Web;
 
-/// Routes that give out what a project owns, and the action of their entries. Of what a page shows piece by piece (a log that
-/// it follows, a list) there is none.
+/// Routes that return a project's content, and the action of their entries. Content that a page shows in
+/// parts (a followed log, a list) is not audited.
 const ROUTES: &[(&str, &str)] = &[
     ("/api/v1/runs/{run}/file", "file.download"),
     ("/api/v1/runs/{run}/preview", "file.preview"),
@@ -27,23 +27,23 @@ const ROUTES: &[(&str, &str)] = &[
     ("/api/v1/projects/{project}/code/{digest}/file", "file.download"),
 ];
 
-/// Parts of a path that say what the content is of.
+/// Path parameters that name the source of the content.
 const SUBJECTS: [&str; 3] = ["run", "volume", "digest"];
-/// Parts of a query that say which content it is.
+/// Query parameters that select the content.
 const PARTS: [&str; 7] = ["path", "inline", "task", "instance", "attempt", "worker", "stream"];
 
-/// Content that a request asks for.
+/// Content requested by a request.
 pub(crate) struct Download {
     actor: Actor,
     action: &'static str,
     /// A run, a volume or a digest of code.
     subject: String,
-    /// Which part of it.
+    /// Selected part of it.
     part: Map<String, Value>,
 }
 
 impl Download {
-    /// What a request asks for, if it is such content.
+    /// The content that a request asks to download, if any.
     pub(crate) async fn asked(
         web: &Web,
         parts: &mut Parts,
@@ -75,7 +75,7 @@ impl Download {
         Some(Self { actor, action, subject, part })
     }
 
-    /// The same with what the answer says of it; nothing when the answer has not the content.
+    /// Adds data of the response. `None` if the response lacks the content.
     pub(crate) fn answered(mut self, response: &Response) -> Option<Self> {
         if !response.status().is_success() {
             return None;
@@ -87,7 +87,7 @@ impl Download {
         Some(self)
     }
 
-    /// Writes the entry.
+    /// Writes the audit entry.
     pub(crate) async fn note(self, web: &Web) {
         let act = Act::by(web, self.actor);
         take_out(web, &act, &act.entry(self.action, self.subject).after(self.part)).await;
@@ -105,15 +105,15 @@ mod tests {
     use super::*;
     use crate::policy::POLICY;
 
-    /// What answers with something other than JSON, and belongs to no project or is a stream.
+    /// Routes that return something other than JSON, and belong to no project or are streams.
     const OTHERS: &[&str] = &[
-        // They write an entry themselves.
+        // They write their own entries.
         "/api/v1/audit",
         "/api/v1/projects/{project}/audit",
-        // Sums, which the pages show too.
+        // Sums, which the pages show, too.
         "/api/v1/usage",
         "/api/v1/projects/{project}/statements/{month}",
-        // Streams of events.
+        // Event streams.
         "/api/v1/events",
         "/api/v1/projects/{project}/events",
         "/api/v1/runs/{run}/events",

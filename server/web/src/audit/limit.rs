@@ -1,5 +1,5 @@
-//! Entries of which there may be many: in each minute the first of a person and an action are written, the others are
-//! counted. When the minute has ended, one entry says how many there were, so that a burst is seen whole.
+//! Limits frequent entries. Per minute, the first entries of a user and an action are written, and the rest
+//! are counted. After the minute, one entry records the count.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,14 +13,14 @@ use super::{Act, Actor};
 use crate::state::Web;
 use crate::time::Time;
 
-/// Microseconds of a minute.
+/// A minute in microseconds.
 const MINUTE: i64 = 60_000_000;
-/// How often it is looked whether a minute has ended.
+/// Interval at which ended minutes are checked.
 const PERIOD: Duration = Duration::from_secs(5);
-/// How many counts are kept where the database does not take them.
+/// Maximum number of counts kept while the database is unreachable.
 const KEPT: usize = 1000;
 
-/// What was written and counted in this minute.
+/// Entries and counts of the current minute.
 #[derive(Default)]
 pub(crate) struct AuditLimit(Mutex<Counts>);
 
@@ -28,18 +28,18 @@ pub(crate) struct AuditLimit(Mutex<Counts>);
 struct Counts {
     /// Minutes since the epoch.
     minute: i64,
-    /// By person or address, and action.
+    /// By user or address, and action.
     seen: HashMap<(String, String), u32>,
-    /// Those that were not written, also by project.
+    /// Counts of entries that were not written, also by project.
     more: HashMap<(String, String, Option<String>), Overflow>,
-    /// Those of minutes that have ended.
+    /// Those of earlier minutes.
     ended: Vec<Overflow>,
 }
 
 /// Entries that were not written.
 #[derive(Clone, Debug)]
 struct Overflow {
-    /// Who, at the last of them.
+    /// User at the last of them.
     actor: Actor,
     action: String,
     count: u64,
@@ -47,7 +47,7 @@ struct Overflow {
 }
 
 impl AuditLimit {
-    /// Whether one more entry of this person or address is written: at most `most` of an action are in each minute.
+    /// Whether another entry of this user or address may be written: at most `most` per action and minute.
     pub(super) fn admits(&self, actor: &Actor, action: &str, most: u32, now: Timestamp) -> bool {
         let mut counts = self.at(now);
         let whose = actor.user_id.as_deref().unwrap_or(&actor.address);
@@ -65,7 +65,7 @@ impl AuditLimit {
         false
     }
 
-    /// The counts of this moment's minute.
+    /// The counts of the current minute.
     fn at(&self, now: Timestamp) -> MutexGuard<'_, Counts> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.minute != now.0 / MINUTE {
@@ -75,7 +75,7 @@ impl AuditLimit {
         counts
     }
 
-    /// Takes the counts of minutes that have ended; with `all`, also those of this one.
+    /// Takes the counts of ended minutes. `all` includes the current one.
     fn take(&self, now: Timestamp, all: bool) -> Vec<Overflow> {
         let mut counts = self.at(now);
         if all {
@@ -100,7 +100,7 @@ impl Counts {
     }
 }
 
-/// Begins to write the counts of minutes that have ended.
+/// Starts writing the counts of ended minutes.
 pub(crate) fn start(web: &Web) {
     let web = web.downgrade();
     tokio::spawn(async move {
@@ -114,7 +114,7 @@ pub(crate) fn start(web: &Web) {
     });
 }
 
-/// Writes the counts of this minute, too: the server ends.
+/// Also writes the counts of the current minute, as the server stops.
 pub async fn write_counts(web: &Web) {
     write(web, true).await;
 }

@@ -1,4 +1,4 @@
-//! Accounts of people: new ones, and their passwords.
+//! Creates user accounts and sets passwords.
 
 use cubeloom_domain::identity::{Federated, User};
 use cubeloom_domain::{Code, Problem};
@@ -9,25 +9,24 @@ use super::{password, secret};
 use crate::audit::Act;
 use crate::error::{ApiError, ApiResult};
 
-/// Characters of a name that people sign in with.
+/// Maximum length of a user name, in characters.
 pub(super) const NAME: usize = 64;
-/// Characters of what somebody is called, and of an address.
+/// Maximum length of a display name or an address, in characters.
 const TEXT: usize = 200;
 
 /// Account to create.
 #[derive(Clone, Debug, Default)]
 pub struct NewAccount {
-    /// What they sign in with.
+    /// User name to sign in with.
     pub name: String,
-    /// What they are called; the name when empty.
+    /// Display name. Defaults to the user name when empty.
     pub display_name: String,
-    /// Email address.
     pub email: Option<String>,
     /// Whether the user is a platform administrator.
     pub admin: bool,
-    /// Their password; without one they need a link, or sign in elsewhere.
+    /// Without a password, the user needs a link or single sign-on.
     pub password: Option<String>,
-    /// Who they are elsewhere, for those who sign in there.
+    /// Identity at the OpenID Connect provider, for single sign-on.
     pub federated: Option<Federated>,
 }
 
@@ -44,7 +43,7 @@ pub async fn create(act: &Act<'_>, wanted: NewAccount) -> ApiResult<User> {
     }
 }
 
-/// Checks an account that is wanted, and hashes its password.
+/// Validates a new account and hashes its password.
 pub(super) async fn prepare(act: &Act<'_>, wanted: NewAccount) -> ApiResult<(User, Option<String>)> {
     let mut problems = Vec::new();
     problems.extend(wrong_name(&wanted.name));
@@ -76,7 +75,7 @@ pub(super) async fn prepare(act: &Act<'_>, wanted: NewAccount) -> ApiResult<(Use
     Ok((user, hash))
 }
 
-/// What is wrong with a name to sign in with, if anything.
+/// Validates a user name.
 fn wrong_name(name: &str) -> Option<Problem> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let fits = name.starts_with(plain)
@@ -88,7 +87,7 @@ fn wrong_name(name: &str) -> Option<Problem> {
     (!fits).then(|| Problem::error(Code::InvalidValue, "/name", message))
 }
 
-/// What is wrong with what somebody is called and their address.
+/// Validates the display name and the address.
 pub(crate) fn wrong_texts(display_name: &str, email: Option<&str>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let bad = |text: &str| text.chars().count() > TEXT || text.chars().any(char::is_control);
@@ -104,7 +103,7 @@ pub(crate) fn wrong_texts(display_name: &str, email: Option<&str>) -> Vec<Proble
     problems
 }
 
-/// Without spaces around; somebody without a display name is called by their name.
+/// Trims the fields, and sets an empty display name to the user name.
 pub(crate) fn tidy(user: &mut User) {
     user.display_name = user.display_name.trim().to_owned();
     if user.display_name.is_empty() {
@@ -113,17 +112,17 @@ pub(crate) fn tidy(user: &mut User) {
     user.email = user.email.take().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
 }
 
-/// Gives somebody a new password, and ends their sessions.
+/// Sets a user's password and ends their sessions.
 ///
 /// # Errors
-/// When the password is weak, or the database does not answer.
+/// The password is too weak.
 pub async fn set_password(act: &Act<'_>, user: &User, new: String) -> ApiResult<()> {
     let hash = strong(&user.name, new).await?;
     act.store.set_password(&user.id, &hash, &act.entry("user.password", &user.name)).await?;
     Ok(())
 }
 
-/// The hash of a new password that is strong enough.
+/// Hash of a new password. Refuses weak ones.
 pub(super) async fn strong(name: &str, new: String) -> ApiResult<String> {
     if let Some(weakness) = password::weakness(&new, name) {
         return Err(ApiError::field("/password", weakness));
@@ -135,7 +134,7 @@ pub(super) fn taken(name: &str) -> ApiError {
     ApiError::conflict(format!("there is somebody called `{name}` already: take another name"))
 }
 
-/// As the audit log has an account.
+/// Account as the audit log records it.
 pub(crate) fn about(user: &User) -> Value {
     json!({
         "display_name": user.display_name,

@@ -1,4 +1,4 @@
-//! Where a request comes from.
+//! IP addresses of clients.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,15 +8,16 @@ use axum::http::request::Parts;
 
 use crate::state::Web;
 
-/// The client's IP address, as text. Each proxy that is trusted adds the address of who spoke to it to the end of
-/// `X-Forwarded-For`; what stands before those anybody may have written.
+/// The client's IP address, as text. Each trusted proxy appends the address of its peer to `X-Forwarded-For`.
+/// Clients can forge the entries before those.
 pub(crate) fn of_client(web: &Web, parts: &Parts) -> String {
     let peer =
         parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical().to_string());
     behind(&parts.headers, web.settings().proxies).or(peer).unwrap_or_default()
 }
 
-/// What an address is counted by: of version 6, its network. Whoever has one has all of its 2^64 addresses.
+/// Key for counting requests of an address. For IPv6 it is the /64 network: a client controls all of its 2^64
+/// addresses.
 pub(crate) fn network(address: &str) -> String {
     match address.parse() {
         Ok(IpAddr::V6(long)) => {
@@ -30,7 +31,7 @@ pub(crate) fn network(address: &str) -> String {
 fn behind(headers: &HeaderMap, proxies: usize) -> Option<String> {
     let lines = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
     let hops: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
-    // Behind fewer proxies than it should be, a request comes from the network of the proxies themselves.
+    // With fewer proxies than configured, a request counts as one from the proxies' own network.
     let at = hops.len().checked_sub(proxies.clamp(1, hops.len().max(1)))?;
     let hop = hops.get(at).filter(|_| proxies > 0)?;
     hop.parse::<IpAddr>().ok().map(|address| address.to_canonical().to_string())

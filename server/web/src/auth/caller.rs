@@ -1,4 +1,4 @@
-//! Who calls: what the guard has found out, for handlers.
+//! The authenticated caller, for handlers.
 
 use std::sync::Arc;
 
@@ -9,26 +9,24 @@ use cubeloom_domain::identity::{Role, Scope, User};
 use super::not_signed_in;
 use crate::error::ApiError;
 
-/// Who calls, as the guard has found out. Handlers take it as an extractor.
+/// The authenticated caller, set by the guard. Handlers use it as an extractor.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The person.
     pub user: Arc<User>,
-    /// What they showed.
+    /// Credential of the request.
     pub via: Via,
-    /// From where.
     pub address: String,
-    /// What they may be used for: of a session, everything.
+    /// Scope of the credential. A session has every permission.
     pub scope: Scope,
-    /// The project of the route, when it is about one.
+    /// Project of the route, if it has one.
     pub project: Option<String>,
-    /// Their role there; an administrator is an owner everywhere.
+    /// Role in that project. Administrators own every project.
     pub role: Option<Role>,
 }
 
 impl Caller {
-    /// Who a run that they start acts as, which says whose own secrets it may use. A token for one project acts for
-    /// the project only: then it is a word that no account can have.
+    /// User that runs of this caller run as, which decides whose personal secrets they can use. For a token
+    /// for one project, it is a name that no account can have: such runs use the project's secrets only.
     #[must_use]
     pub fn acting(&self) -> String {
         let name = &self.user.name;
@@ -36,27 +34,26 @@ impl Caller {
     }
 }
 
-/// What somebody showed to be let in.
+/// Credential of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Via {
-    /// A session's cookie.
+    /// Session cookie.
     Session {
-        /// The session.
+        /// Id of the session.
         id: String,
     },
     /// An API token.
     Token {
-        /// The token.
         id: String,
         /// Name that the user gave the token.
         name: String,
-        /// The one project that it is for, if it is for one.
+        /// Project to which the token is restricted, if set.
         project: Option<String>,
     },
 }
 
 impl Via {
-    /// As the audit log has it.
+    /// Credential as the audit log records it.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
@@ -65,7 +62,7 @@ impl Via {
         }
     }
 
-    /// The one project that it is good for, if it is for one.
+    /// Project to which the credential is restricted, if any.
     #[must_use]
     pub fn bound_to(&self) -> Option<&str> {
         match self {

@@ -1,4 +1,4 @@
-//! The session's cookie: a signed JWT that names the session and the key that is good for it now.
+//! The session cookie: a signed JWT with the session's id and its current key.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum_extra::extract::CookieJar;
@@ -11,39 +11,38 @@ use serde::{Deserialize, Serialize};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// What the cookie says.
+/// Claims of the cookie.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Claims {
-    /// The session.
     pub(crate) sid: String,
-    /// Its key; the session says which one is good.
+    /// Key. It must match the session's key.
     pub(crate) key: String,
-    /// When it was made, in seconds since the epoch.
+    /// Time of issue, in seconds since the epoch.
     iat: i64,
-    /// Until when it can be good, in seconds since the epoch.
+    /// Latest expiry, in seconds since the epoch.
     exp: i64,
 }
 
-/// The cookie of a session's present key, as a `Set-Cookie` header.
+/// Cookie with the session's current key, as a `Set-Cookie` header.
 pub(crate) fn of(web: &Web, session: &Session, until: Timestamp) -> ApiResult<HeaderValue> {
     let (now, exp) = (seconds(web.now()), seconds(until));
     let claims = Claims { sid: session.id.clone(), key: session.key.clone(), iat: now, exp };
     set(web, name(web), &sign(web, &claims)?, exp - now)
 }
 
-/// What the session's cookie says, if there is one of ours and of this time.
+/// Claims of the session cookie, if its signature and time are valid.
 pub(crate) fn read(web: &Web, headers: &HeaderMap) -> Option<Claims> {
     let jar = CookieJar::from_headers(headers);
     let claims: Claims = check(web, jar.get(name(web))?.value())?;
     (claims.exp > seconds(web.now())).then_some(claims)
 }
 
-/// Whether a session's cookie came along, good or not.
+/// Whether the request has a session cookie, valid or not.
 pub(crate) fn is_there(web: &Web, headers: &HeaderMap) -> bool {
     CookieJar::from_headers(headers).get(name(web)).is_some()
 }
 
-/// Whether an answer sets or removes the session's cookie.
+/// Whether a response sets or removes the session cookie.
 pub(crate) fn is_set(web: &Web, headers: &HeaderMap) -> bool {
     let mut set = headers.get_all(header::SET_COOKIE).iter();
     set.any(|value| {
@@ -56,25 +55,24 @@ pub(crate) fn removal(web: &Web) -> ApiResult<HeaderValue> {
     set(web, name(web), "", 0)
 }
 
-/// Browsers take a cookie of the longer name only over TLS, for this host alone and for all of its paths.
+/// Browsers accept the name with the prefix only over TLS, for this host alone and for all of its paths.
 fn name(web: &Web) -> &'static str {
     if web.is_secure() { "__Host-session" } else { "session" }
 }
 
-/// A `Set-Cookie` header for a cookie that scripts cannot read, good for so many seconds.
+/// A `Set-Cookie` header for an HttpOnly cookie with this lifetime in seconds.
 pub(crate) fn set(web: &Web, name: &str, value: &str, seconds: i64) -> ApiResult<HeaderValue> {
     let secure = if web.is_secure() { "; Secure" } else { "" };
     let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
     HeaderValue::from_str(&text).map_err(ApiError::internal)
 }
 
-/// A JWT of ours.
 pub(crate) fn sign(web: &Web, claims: &impl Serialize) -> ApiResult<String> {
     let key = EncodingKey::from_secret(&web.keys().signing);
     encode(&Header::new(Algorithm::HS256), claims, &key).map_err(ApiError::internal)
 }
 
-/// What a JWT says, if it is one of ours. Its time is the caller's to check, by the server's clock.
+/// Claims of a JWT with a valid signature. The caller checks its time, by the server's clock.
 pub(crate) fn check<T: DeserializeOwned>(web: &Web, text: &str) -> Option<T> {
     let mut rules = Validation::new(Algorithm::HS256);
     rules.validate_exp = false;

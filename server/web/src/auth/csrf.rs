@@ -1,6 +1,6 @@
-//! Requests that other sites make browsers send. The cookie is SameSite=Lax; this is the second wall, and the only one
-//! where there is no cookie yet, as at signing in. Browsers say where a request comes from: `Sec-Fetch-Site`, and older
-//! ones `Origin`. Programs say neither, and need no wall: nobody can make them send their token.
+//! Protection against cross-site requests. The cookie is SameSite=Lax. This is the second defense, and the
+//! only one without a cookie, as at sign-in. Browsers send the origin in `Sec-Fetch-Site`, older ones in
+//! `Origin`. Other clients send neither and are safe: no website can make them send their token.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
@@ -9,8 +9,8 @@ use url::Url;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// Refuses a request that changes something and comes from another site's page. One that becomes another protocol, as a
-/// WebSocket does, may change what it likes, and no browser keeps a page from opening it.
+/// Refuses a modifying request from another site. A protocol upgrade (WebSocket) counts as modifying:
+/// browsers allow cross-site WebSockets.
 pub(crate) fn check(web: &Web, parts: &Parts) -> ApiResult<()> {
     let only_reads = parts.method.is_safe() && !parts.headers.contains_key(header::UPGRADE);
     let harmless = only_reads || parts.headers.contains_key(header::AUTHORIZATION);
@@ -51,7 +51,7 @@ mod tests {
         assert!(ours(&[("sec-fetch-site", "same-origin"), ("origin", "http://localhost:8080")]));
         assert!(ours(&[("sec-fetch-site", "none")]));
         assert!(ours(&[("origin", "https://cubeloom.example.org")]));
-        // Through a proxy that browsers do not see.
+        // Behind a proxy that browsers do not see.
         assert!(ours(&[("sec-fetch-site", "cross-site"), ("origin", "https://cubeloom.example.org")]));
         assert!(ours(&[("origin", "http://10.0.0.1:8080"), ("host", "10.0.0.1:8080")]));
     }
@@ -62,7 +62,7 @@ mod tests {
         assert!(!ours(&[("sec-fetch-site", "same-site"), ("origin", "https://other.example.org")]));
         assert!(!ours(&[("origin", "https://evil.example"), ("host", "cubeloom.example.org")]));
         assert!(!ours(&[("origin", "null"), ("host", "cubeloom.example.org")]));
-        // What claims to be from here by its host alone says so too late.
+        // `Sec-Fetch-Site` overrides a matching host.
         let said = [("sec-fetch-site", "cross-site"), ("origin", "http://10.0.0.1"), ("host", "10.0.0.1")];
         assert!(!ours(&said));
     }

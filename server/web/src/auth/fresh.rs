@@ -1,5 +1,5 @@
-//! Look-ups that are remembered for a moment: a thousand requests a second need not each ask the database who sends
-//! them. A change that this server makes is seen at once, one of another server within [`MOMENT`].
+//! Short-lived cache for the guard's lookups: a thousand requests a second need not each query the database.
+//! Changes by this server apply at once, those by another server within [`MOMENT`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,15 +8,14 @@ use moka::sync::Cache;
 
 use crate::error::ApiResult;
 
-/// How old an answer may be.
+/// Maximum age of an entry.
 const MOMENT: Duration = Duration::from_secs(2);
-/// How many answers are remembered.
+/// Maximum number of entries.
 const MOST: u64 = 20_000;
 
-/// Remembered answers, by key.
 pub(crate) struct Fresh<V> {
     answers: Cache<String, V>,
-    /// Counts what was forgotten, so that an answer from before a change is not remembered after it.
+    /// Number of invalidations. A value that was loaded before one is not cached.
     changes: AtomicU64,
 }
 
@@ -26,7 +25,7 @@ impl<V: Clone + Send + Sync + 'static> Fresh<V> {
         Self { answers, changes: AtomicU64::new(0) }
     }
 
-    /// The answer for a key, from `load` when none is remembered. That there is nothing is not remembered.
+    /// The value for a key, from `load` if it is not cached. `None` is not cached.
     pub(crate) async fn get(
         &self,
         key: &str,
@@ -45,7 +44,7 @@ impl<V: Clone + Send + Sync + 'static> Fresh<V> {
         Ok(found)
     }
 
-    /// Something has changed: everything is asked for again.
+    /// Invalidates all entries after a change.
     pub(crate) fn forget(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
         self.answers.invalidate_all();

@@ -1,4 +1,4 @@
-//! Whose request is it?
+//! Identifies the user of a request.
 
 use axum::http::HeaderValue;
 use axum::http::request::Parts;
@@ -7,8 +7,8 @@ use super::{Caller, of_client, session, tokens};
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// Who sent this request, `None` when it carries nothing that says so; and the cookie that its answer sets. A token
-/// goes over a cookie: whoever sends one means it.
+/// The caller of a request, and the cookie for its response. `None` without credentials. A token takes
+/// precedence over a cookie.
 pub(crate) async fn identify(web: &Web, parts: &Parts) -> ApiResult<Option<(Caller, Option<HeaderValue>)>> {
     let address = of_client(web, parts);
     if let Some(caller) = tokens::caller(web, &parts.headers, address.clone()).await? {

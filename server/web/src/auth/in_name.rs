@@ -1,23 +1,23 @@
-//! What runs by itself runs in somebody's name: whether they may still start it.
+//! Checks whether a user may still start runs: schedules and hooks run as that user.
 
 use cubeloom_domain::identity::{Role, User};
 
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// Why somebody may not start runs of a project any more.
+/// Why a user may no longer start runs of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MayNot {
-    /// Their account is gone.
+    /// The account was deleted.
     Gone,
-    /// The user may not sign in.
+    /// The account is disabled.
     Disabled,
-    /// They are no editor of the project.
+    /// The user is not an editor of the project.
     NoEditor,
 }
 
 impl MayNot {
-    /// The word for it.
+    /// Code of the reason.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Gone => "user_gone",
@@ -26,7 +26,7 @@ impl MayNot {
         }
     }
 
-    /// The end of a sentence about them.
+    /// Predicate of an error message about the user.
     pub(crate) fn said(self) -> &'static str {
         match self {
             Self::Gone => "has no account any more",
@@ -36,7 +36,7 @@ impl MayNot {
     }
 }
 
-/// Somebody, when they may start runs of a project as they are now.
+/// The user, if they may start runs of the project now.
 pub(crate) async fn in_name_of(web: &Web, project: &str, name: &str) -> ApiResult<Result<User, MayNot>> {
     let Some(user) = web.store().user_by_name(name).await? else { return Ok(Err(MayNot::Gone)) };
     if user.disabled {

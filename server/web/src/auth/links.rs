@@ -1,4 +1,4 @@
-//! One-time links: for the first administrator, for invitations, for lost passwords. Whoever has one may use it, once.
+//! One-time links: for the first administrator, invitations and password resets. They are bearer credentials.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use crate::error::{ApiError, ApiResult, Kind};
 use crate::state::Web;
 
 const DAY: Duration = Duration::from_secs(86_400);
-/// Characters of a note.
+/// Maximum length of a note, in characters.
 const NOTE: usize = 200;
 
-/// Makes a link for a new account, with a place in a project perhaps. The text is the secret in the link.
+/// Creates an invitation, optionally with a role in a project. The text is the link's secret.
 ///
 /// # Errors
-/// When there is no such project, or the database does not answer.
+/// The project does not exist.
 pub async fn invite(
     act: &Act<'_>,
     place: Option<(String, Role)>,
@@ -38,10 +38,10 @@ pub async fn invite(
     make(act, LinkPurpose::Invite { place, admin }, note, 7 * DAY).await
 }
 
-/// Makes a link with which somebody sets a new password.
+/// Creates a link to set a new password.
 ///
 /// # Errors
-/// When they may not sign in, or the database does not answer.
+/// The user is disabled.
 pub async fn reset(act: &Act<'_>, user: &User) -> ApiResult<(Link, String)> {
     if user.disabled {
         let detail = format!("{} may not sign in: enable the account first", user.name);
@@ -50,11 +50,8 @@ pub async fn reset(act: &Act<'_>, user: &User) -> ApiResult<(Link, String)> {
     make(act, LinkPurpose::Reset { user_id: user.id.clone() }, &user.name, DAY).await
 }
 
-/// The URL with which the first administrator makes an account, while there is nobody: a new one each time, and the
-/// ones before it hold no more.
-///
-/// # Errors
-/// When the database does not answer.
+/// URL with which the first administrator creates an account, while there are no users. Each call creates a
+/// new link and revokes earlier ones.
 pub async fn first_link(web: &Web) -> ApiResult<Option<String>> {
     if web.store().count_users().await? > 0 {
         return Ok(None);
@@ -69,7 +66,7 @@ pub async fn first_link(web: &Web) -> ApiResult<Option<String>> {
     Ok(Some(url(&web.settings().url, &link, &secret)))
 }
 
-/// The URL that carries a link's secret.
+/// URL with the link's secret.
 #[must_use]
 pub fn url(server: &str, link: &Link, secret: &str) -> String {
     let page = if link.purpose == LinkPurpose::First { "welcome" } else { "link" };
@@ -92,7 +89,7 @@ async fn make(act: &Act<'_>, purpose: LinkPurpose, note: &str, life: Duration) -
     Ok((link, text))
 }
 
-/// As the audit log has a link.
+/// Link as the audit log records it.
 pub(crate) fn about(link: &Link) -> Value {
     let (project, role, admin) = match &link.purpose {
         LinkPurpose::First => (None, None, true),
@@ -103,7 +100,7 @@ pub(crate) fn about(link: &Link) -> Value {
     json!({ "kind": kind(link), "note": link.note, "project": project, "role": role, "admin": admin })
 }
 
-/// What a link does, in a word.
+/// Kind of the link, as a code.
 pub(crate) fn kind(link: &Link) -> &'static str {
     match link.purpose {
         LinkPurpose::First => "first",
@@ -112,10 +109,10 @@ pub(crate) fn kind(link: &Link) -> &'static str {
     }
 }
 
-/// The link of a secret, when it still holds.
+/// The link with this secret, if it is valid.
 ///
 /// # Errors
-/// When it does not, or the database does not answer.
+/// The link is unknown, used or expired.
 pub(crate) async fn open(act: &Act<'_>, text: &str) -> ApiResult<Link> {
     let link = act.store.link_by_hash(&secret::hash(text)).await?;
     let link = link.filter(|link| link.used_at.is_none() && act.now < link.expires_at).ok_or_else(used)?;
@@ -125,14 +122,14 @@ pub(crate) async fn open(act: &Act<'_>, text: &str) -> ApiResult<Link> {
     Ok(link)
 }
 
-/// Whose password a link sets.
+/// The user whose password the link sets.
 pub(crate) async fn person(store: &Store, link: &Link) -> ApiResult<Option<User>> {
     let LinkPurpose::Reset { user_id } = &link.purpose else { return Ok(None) };
     Ok(store.user(user_id).await?.filter(|user| !user.disabled))
 }
 
-/// Uses a link, once: makes the account that it is for, or sets the password. `wanted` has a password; its name and
-/// the like count only for a new account.
+/// Uses a link, once: creates its account, or sets the password. `wanted` has the password. Its other fields
+/// count only for a new account.
 pub(crate) async fn use_up(act: &Act<'_>, link: &Link, wanted: NewAccount) -> ApiResult<User> {
     if let LinkPurpose::Reset { .. } = link.purpose {
         let user = person(act.store, link).await?.ok_or_else(used)?;
@@ -159,7 +156,7 @@ pub(crate) async fn use_up(act: &Act<'_>, link: &Link, wanted: NewAccount) -> Ap
     }
 }
 
-/// The project that somebody comes to who uses a link.
+/// The project that the link grants a role in.
 pub(crate) fn place(link: &Link) -> Option<&str> {
     match &link.purpose {
         LinkPurpose::Invite { place: Some((project, _)), .. } => Some(project),

@@ -1,4 +1,4 @@
-//! Who somebody is: sessions of browsers, tokens of programs, and what they may do where.
+//! Authentication and permissions: browser sessions, API tokens and roles.
 
 pub mod accounts;
 mod address;
@@ -33,7 +33,7 @@ pub(crate) use throttle::Throttle;
 
 use crate::error::{ApiError, Kind};
 
-/// Nobody is signed in.
+/// The error of a request without valid credentials.
 #[must_use]
 pub fn not_signed_in() -> ApiError {
     ApiError::new(Kind::NotSignedIn, "sign in, or send an API token in the header Authorization: Bearer ...")

@@ -13,17 +13,17 @@ use crate::error::{ApiError, ApiResult};
 
 /// Memory in KiB, passes, lanes.
 const COST: (u32, u32, u32) = (19 * 1024, 2, 1);
-/// How many are computed at once, so that sign-ins take neither all memory nor all cores.
+/// Concurrent hashes, so that sign-ins do not take all memory or CPUs.
 static AT_ONCE: Semaphore = Semaphore::const_new(2);
-/// Characters of a password, at least.
+/// Minimum length of a password, in characters.
 pub(crate) const SHORTEST: usize = 10;
-/// Characters of a password, at most: more is no safer.
+/// Maximum length of a password, in characters. More is no safer.
 const LONGEST: usize = 1024;
 
-/// The hash of nobody's password, for the same work when there is no such person.
+/// Hash of a random password: an unknown user takes the same work.
 static NOBODY: LazyLock<Option<String>> = LazyLock::new(|| compute(&secret::new()).ok());
 
-/// What is wrong with a new password, if anything.
+/// Why a new password is too weak. `None` if it is strong enough.
 pub(crate) fn weakness(password: &str, name: &str) -> Option<String> {
     let length = password.chars().count();
     if length < SHORTEST {
@@ -43,13 +43,13 @@ fn all_one(password: &str) -> bool {
     characters.all(|character| Some(character) == first)
 }
 
-/// What is kept of a password.
+/// Hash of a password, to store.
 pub(crate) async fn hash(password: String) -> ApiResult<String> {
     let computed = aside(move || compute(&password)).await?;
     computed.map_err(|error| ApiError::internal(Refused(error)))
 }
 
-/// Whether a password is the one that this hash was made of; without a hash, no after the same time.
+/// Whether a password matches a hash. Without a hash, `false` after the same time.
 pub(crate) async fn fits(password: String, kept: Option<String>) -> ApiResult<bool> {
     aside(move || {
         let (real, nobody) = (kept.is_some(), NOBODY.clone());
@@ -67,10 +67,10 @@ fn compute(password: &str) -> Result<String, argon2::password_hash::Error> {
     Ok(argon2.hash_password_with_salt(password.as_bytes(), &salt)?.to_string())
 }
 
-/// On a thread that may be kept busy, when it is this one's turn.
+/// Runs on a blocking thread once a permit is free.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
     let turn = AT_ONCE.acquire().await.map_err(ApiError::internal)?;
-    // The turn goes along: whoever asked may be gone before the work is done.
+    // The permit moves along: the request may be cancelled before the work ends.
     spawn_blocking(move || (work(), turn).0).await.map_err(ApiError::internal)
 }
 

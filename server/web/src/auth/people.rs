@@ -1,4 +1,4 @@
-//! What is known of those who call, remembered for a moment.
+//! Cached data of callers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,24 +11,24 @@ use moka::sync::Cache;
 use super::fresh::Fresh;
 use crate::error::ApiResult;
 
-/// How often the use of a token is noted.
+/// Interval at which the use of a token is recorded.
 const NOTED: Duration = Duration::from_secs(60);
 
-/// A person and their places in projects.
+/// A user and their project roles.
 pub(crate) struct Person {
     pub(crate) user: Arc<User>,
     pub(crate) roles: Vec<(String, Role)>,
 }
 
-/// Look-ups of the guard.
+/// Lookups of the guard.
 pub(crate) struct People {
     persons: Fresh<Arc<Person>>,
     tokens: Fresh<Arc<ApiToken>>,
     sessions: Fresh<Arc<Session>>,
     projects: Fresh<Arc<Vec<Project>>>,
-    /// A run's project never changes.
+    /// The project of a run never changes.
     runs: Cache<RunId, Arc<str>>,
-    /// Tokens whose use was noted within the last minute.
+    /// Tokens whose use was recorded within the last minute.
     noted: Cache<String, ()>,
 }
 
@@ -78,17 +78,17 @@ impl People {
         Ok(found)
     }
 
-    /// Whether a token was not used within the last minute.
+    /// Whether the use of a token was not recorded within the last minute.
     pub(crate) fn first_use_in_a_while(&self, token: &str) -> bool {
         self.noted.entry_by_ref(token).or_insert(()).is_fresh()
     }
 
-    /// A session's key was replaced.
+    /// Invalidates sessions after a key was rotated.
     pub(crate) fn forget_session(&self) {
         self.sessions.forget();
     }
 
-    /// Somebody, a place of theirs, a session, a token or a project has changed.
+    /// Invalidates everything after a change of a user, role, session, token or project.
     pub(crate) fn forget(&self) {
         self.persons.forget();
         self.tokens.forget();

@@ -1,4 +1,4 @@
-//! What somebody may do where.
+//! Permissions of callers.
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::identity::{Project, Role};
@@ -7,7 +7,7 @@ use super::{Caller, Via, session, tokens};
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// What they may do in a project: `None` when there is no such project, or they are no member.
+/// The caller's role in a project. `None` if the project does not exist or the caller is no member.
 pub(crate) async fn role_in(web: &Web, caller: &Caller, project: &str) -> ApiResult<Option<Role>> {
     if caller.via.bound_to().is_some_and(|only| only != project) {
         return Ok(None);
@@ -29,10 +29,7 @@ pub(crate) async fn project_of_run(web: &Web, run: &RunId) -> ApiResult<Option<S
     web.people().project_of_run(web.store(), run).await
 }
 
-/// The names of the projects that somebody sees: `None` when that is all of them. For lists over several projects.
-///
-/// # Errors
-/// When the database does not answer.
+/// Names of the projects that the caller can see, for lists across projects. `None` means all.
 pub async fn projects_of(web: &Web, caller: &Caller) -> ApiResult<Option<Vec<String>>> {
     if let Some(only) = caller.via.bound_to() {
         let seen = role_in(web, caller, only).await?.is_some();
@@ -47,7 +44,7 @@ pub async fn projects_of(web: &Web, caller: &Caller) -> ApiResult<Option<Vec<Str
     ))
 }
 
-/// The projects that somebody sees, by name.
+/// Projects that the caller can see, by name.
 pub(crate) async fn visible(web: &Web, caller: &Caller) -> ApiResult<Vec<Project>> {
     let names = projects_of(web, caller).await?;
     let all = web.people().projects(web.store()).await?;
@@ -55,11 +52,9 @@ pub(crate) async fn visible(web: &Web, caller: &Caller) -> ApiResult<Vec<Project
     Ok(all.iter().filter(sees).cloned().collect())
 }
 
-/// Whether a caller may go on: their session or token still holds, they are not disabled, and they still are what
-/// they were: administrators, and in the project of their request. Streams ask every few seconds.
-///
-/// # Errors
-/// When the database does not answer.
+/// Whether the caller's permissions still hold: the session or token is valid, the account is enabled, and
+/// the caller is still an administrator or has the role in the request's project. Streams check this every
+/// few seconds.
 pub async fn still_valid(web: &Web, caller: &Caller) -> ApiResult<bool> {
     let holds = match &caller.via {
         Via::Session { id } => session::holds(web, id).await?,

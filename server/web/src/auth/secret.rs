@@ -1,4 +1,4 @@
-//! Random values, and secrets that are shown once: of a secret only a hash is kept.
+//! Random values and secrets. Secrets are shown once: only their hash is stored.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq;
 /// Random bytes from the kernel.
 ///
 /// # Panics
-/// When the kernel gives none, which no caller could do anything about.
+/// If the kernel provides none: no caller could handle that.
 #[must_use]
 pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
@@ -17,7 +17,7 @@ pub fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// A new ULID of this moment, in lower case.
+/// A new ULID for this time, in lower case.
 #[must_use]
 pub fn new_id(now: Timestamp) -> String {
     let millis = u64::try_from(now.0 / 1000).unwrap_or(0);
@@ -30,13 +30,14 @@ pub fn new() -> String {
     URL_SAFE_NO_PAD.encode(random::<32>())
 }
 
-/// What is kept of a secret: SHA-256, in hexadecimal. It needs no salt and no slow hash: nobody guesses 256 bits.
+/// Hash of a secret, to store: SHA-256 in hexadecimal. It needs no salt and no slow hash, as 256 bits cannot
+/// be guessed.
 #[must_use]
 pub fn hash(secret: &str) -> String {
     Sha256::digest(secret.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether a secret is the one that this hash was made of; the time that it takes tells nothing.
+/// Compares a secret with a hash, in constant time.
 #[must_use]
 pub fn fits(secret: &str, kept: &str) -> bool {
     hash(secret).as_bytes().ct_eq(kept.as_bytes()).into()

@@ -1,5 +1,5 @@
-//! Sessions of browsers. The cookie's key is replaced every quarter of an hour, so that a stolen cookie is soon of no
-//! use; the key before it holds for a minute more, for requests that were under way.
+//! Browser sessions. The cookie's key is rotated every quarter of an hour, so that a stolen cookie soon
+//! becomes useless. The previous key stays valid for a minute, for requests in flight.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,18 +14,18 @@ use crate::audit::Act;
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// How old a key becomes before it is replaced.
+/// Age at which a key is rotated.
 const RENEWED_AFTER: Duration = Duration::from_secs(15 * 60);
-/// How long a replaced key still holds.
+/// How long the previous key stays valid.
 const OVERLAP: Duration = Duration::from_secs(60);
-/// How long a session lives that nobody uses.
+/// Lifetime of an idle session.
 const IDLE: Duration = Duration::from_secs(7 * 86_400);
-/// How long a session lives at most.
+/// Maximum lifetime of a session.
 const LONGEST: Duration = Duration::from_secs(30 * 86_400);
-/// Characters of a browser's name for itself that are kept.
+/// Maximum stored length of the user agent, in characters.
 const AGENT: usize = 200;
 
-/// Begins a session; the header sets its cookie.
+/// Creates a session. The header sets its cookie.
 pub(crate) async fn begin(
     web: &Web,
     act: &Act<'_>,
@@ -49,7 +49,8 @@ pub(crate) async fn begin(
     Ok((session, cookie))
 }
 
-/// Who the request's cookie says it is, and the cookie that replaces it when its time has come. `None` without one.
+/// The caller from the session cookie, and the new cookie if the key was rotated. `None` without a session
+/// cookie.
 pub(crate) async fn caller(
     web: &Web,
     parts: &Parts,
@@ -61,14 +62,14 @@ pub(crate) async fn caller(
     let known = web.people().session(web.store(), &claims.sid).await?;
     let mut session = known.filter(|session| live(session, web.now())).ok_or_else(not_signed_in)?;
     if session.key != claims.key {
-        // Another request may just have replaced it.
+        // Another request may just have rotated the key.
         let found = web.store().session(&claims.sid).await?.filter(|session| live(session, web.now()));
         session = Arc::new(found.ok_or_else(not_signed_in)?);
     }
     let renewed = if session.key == claims.key {
         renew(web, &session).await?
     } else if holds_still(&session, &claims.key, web.now()) {
-        // The answer that carried the new cookie may have been lost.
+        // The response with the new cookie may have been lost.
         Some(cookie::of(web, &session, until(&session))?)
     } else {
         return Err(not_signed_in());
@@ -80,7 +81,8 @@ pub(crate) async fn caller(
     Ok(Some((Caller { user, via, address, scope: Scope::Admin, project: None, role: None }, renewed)))
 }
 
-/// Replaces a key that is old. Of several requests at once one does, and the others' cookie holds for a minute.
+/// Rotates an old key. Of concurrent requests only one does. The cookie of the others stays valid for a
+/// minute.
 async fn renew(web: &Web, session: &Session) -> ApiResult<Option<HeaderValue>> {
     let now = web.now();
     if now.since(session.renewed_at) < RENEWED_AFTER {
@@ -97,20 +99,20 @@ async fn renew(web: &Web, session: &Session) -> ApiResult<Option<HeaderValue>> {
     Ok(None)
 }
 
-/// Whether a session still holds.
+/// Whether a session is still valid.
 pub(crate) async fn holds(web: &Web, id: &str) -> ApiResult<bool> {
     let session = web.people().session(web.store(), id).await?;
     Ok(session.is_some_and(|session| live(&session, web.now())))
 }
 
-/// Ends a session. False when it has ended already.
+/// Ends a session. Returns `false` if it has already ended.
 pub(crate) async fn end(web: &Web, id: &str, entry: &AuditEntry) -> ApiResult<bool> {
     let done = web.store().revoke_session(id, entry).await?;
     web.people().forget();
     Ok(done)
 }
 
-/// Whether a session is used still; the database's list has those that nobody used for long as well.
+/// Whether a session is valid. The database also returns sessions that were idle for too long.
 pub(crate) fn live(session: &Session, now: Timestamp) -> bool {
     session.revoked_at.is_none() && now < until(session)
 }
@@ -119,7 +121,7 @@ fn holds_still(session: &Session, key: &str, now: Timestamp) -> bool {
     session.previous.as_ref().is_some_and(|(before, until)| before == key && now < *until)
 }
 
-/// Until when a session lives if nobody uses it any more.
+/// Expiry of a session without further use.
 pub(crate) fn until(session: &Session) -> Timestamp {
     session.expires_at.min(session.renewed_at.plus(IDLE))
 }

@@ -1,4 +1,4 @@
-//! Signing in with a name and a password.
+//! Sign-in with a name and a password.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -9,10 +9,9 @@ use crate::audit::{self, Act, Actor};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::state::Web;
 
-/// From where and with what somebody comes who is not signed in yet. An extractor.
+/// Address and user agent of a client before it signs in. An extractor.
 #[derive(Clone, Debug)]
 pub(crate) struct Visitor {
-    /// The IP address.
     pub(crate) address: String,
     /// Browser, as it identifies itself.
     pub(crate) agent: String,
@@ -23,7 +22,7 @@ impl Visitor {
         Self { address: of_client(web, parts), agent: agent(&parts.headers) }
     }
 
-    /// What this visitor does under somebody's name.
+    /// Context of this visitor's actions as a user.
     pub(crate) fn act<'w>(&self, web: &'w Web, user: Option<&User>) -> Act<'w> {
         let actor = Actor {
             user_id: user.map(|user| user.id.clone()),
@@ -48,15 +47,15 @@ fn agent(headers: &HeaderMap) -> String {
     headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
 }
 
-/// Signs somebody in: their new session, and the header that sets its cookie. Whoever gets it wrong learns nothing
-/// about which names there are, neither from the answer nor from the time that it takes.
+/// Signs a user in: the new session, and the header that sets its cookie. On failure, neither the response
+/// nor its timing reveals whether the name exists.
 pub(crate) async fn sign_in(
     web: &Web,
     visitor: &Visitor,
     name: &str,
     password: String,
 ) -> ApiResult<(User, Session, HeaderValue)> {
-    // Nobody has a longer one; what is counted is not to fill the memory.
+    // User names are no longer than this. The limit bounds the memory of the counters.
     let name: String = name.trim().to_lowercase().chars().take(accounts::NAME + 1).collect();
     slow_down(web, visitor, &name)?;
     let user = web.store().user_by_name(&name).await?;
@@ -75,13 +74,13 @@ pub(crate) async fn sign_in(
     Ok((user, session, cookie))
 }
 
-/// Asks somebody who is signed in for their password once more.
+/// Verifies the password of a signed-in user.
 pub(crate) async fn confirm(web: &Web, visitor: &Visitor, user: &User, password: String) -> ApiResult<()> {
     let kept = web.store().password_hash(&user.id).await?;
     if kept.is_none() {
         return Err(ApiError::conflict("you have no password here: you sign in elsewhere"));
     }
-    // Counted apart from sign-ins, which others may have failed at.
+    // Counted apart from sign-ins, which others can make fail.
     let counted = format!("{} in a session", user.name);
     slow_down(web, visitor, &counted)?;
     if !password::fits(password, kept).await? {
@@ -98,7 +97,7 @@ fn slow_down(web: &Web, visitor: &Visitor, name: &str) -> ApiResult<()> {
     })
 }
 
-/// Begins a session of somebody who has shown who they are.
+/// Creates a session for an authenticated user.
 pub(crate) async fn enter(web: &Web, visitor: &Visitor, user: &User) -> ApiResult<(Session, HeaderValue)> {
     let begun = session::begin(web, &visitor.act(web, Some(user)), user, &visitor.agent).await?;
     if let Err(error) = web.store().seen(&user.id, web.now()).await {

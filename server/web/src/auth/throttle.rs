@@ -1,6 +1,6 @@
-//! Slows down who guesses passwords. Failures count for a name from an address, for an address, and for a name from
-//! everywhere; after some, each further try has to wait twice as long as the one before. Nobody can keep somebody else
-//! out by it: an address from which a name has signed in lately is not slowed by what others do with that name.
+//! Throttles password guessing. Failures count per name and address, per address, and per name. After some
+//! failures, each further attempt must wait twice as long as the one before. This locks no user out: an
+//! address that has signed in with a name is not slowed by failures from elsewhere.
 
 use std::time::Duration;
 
@@ -8,18 +8,18 @@ use cubeloom_domain::Timestamp;
 use moka::ops::compute::Op;
 use moka::sync::Cache;
 
-/// How long failures are remembered after the last.
+/// How long failures count after the last one.
 const REMEMBERED: Duration = Duration::from_secs(60 * 60);
-/// How long an address is known to belong to a name.
+/// How long an address stays known for a name after a sign-in.
 const KNOWN: Duration = Duration::from_secs(30 * 86_400);
 const MOST: u64 = 100_000;
 
-/// Tries to sign in.
+/// Counters of sign-in attempts.
 pub(crate) struct Throttle {
     pairs: Tries,
     addresses: Tries,
     names: Tries,
-    /// Names with the addresses from which they have signed in.
+    /// Pairs of name and address that have signed in.
     known: Cache<String, ()>,
 }
 
@@ -34,11 +34,11 @@ impl Throttle {
         }
     }
 
-    /// Somebody tries. It counts as a failure until [`Throttle::succeeded`] says otherwise, so that many tries at once
+    /// Counts an attempt. It counts as a failure until [`Throttle::succeeded`], so that concurrent attempts
     /// count too.
     ///
     /// # Errors
-    /// How long to wait, when it is too early.
+    /// The remaining wait, if the attempt is too early.
     pub(crate) fn tries(&self, name: &str, address: &str, now: Timestamp) -> Result<(), Duration> {
         let pair = pair(name, address);
         self.pairs.take(&pair, now)?;
@@ -46,7 +46,7 @@ impl Throttle {
         if self.known.contains_key(&pair) { Ok(()) } else { self.names.take(name, now) }
     }
 
-    /// The last try was right.
+    /// The last attempt succeeded.
     pub(crate) fn succeeded(&self, name: &str, address: &str) {
         let pair = pair(name, address);
         self.pairs.forget(&pair);
@@ -62,19 +62,19 @@ fn pair(name: &str, address: &str) -> String {
     format!("{address} {name}")
 }
 
-/// Tries of one kind, by what they are counted for.
+/// Counters of one kind, by key.
 struct Tries {
     counts: Cache<String, Count>,
-    /// So many are free.
+    /// Number of attempts without a delay.
     free: u32,
-    /// The longest wait.
+    /// Maximum delay.
     longest: Duration,
 }
 
 #[derive(Clone, Copy)]
 struct Count {
     tries: u32,
-    /// When the next may come.
+    /// Earliest time of the next attempt.
     next: Timestamp,
 }
 
@@ -93,14 +93,15 @@ impl Tries {
                 return Op::Nop;
             }
             let tries = before.tries.saturating_add(1);
-            // Of two that come at once, the earlier may be counted last: only a delay makes it wait for the other.
+            // Of two concurrent attempts, the earlier can be counted last: only a delay makes it wait for the
+            // other.
             let next = self.delay(tries).map_or(before.next, |delay| now.plus(delay));
             Op::Put(Count { tries, next })
         });
         if wait.is_zero() { Ok(()) } else { Err(wait) }
     }
 
-    /// How long the next try has to wait, if it has to.
+    /// Delay before the next attempt, if any.
     fn delay(&self, tries: u32) -> Option<Duration> {
         let over = tries.checked_sub(self.free)?;
         Some(Duration::from_secs(1 << over.min(20)).min(self.longest))
@@ -138,7 +139,7 @@ mod tests {
         assert_eq!(throttle.tries("ada", "10.0.0.1", at(1)), Err(Duration::from_secs(2)));
         assert_eq!(throttle.tries("ada", "10.0.0.1", at(3)), Ok(()));
         assert_eq!(throttle.tries("ada", "10.0.0.1", at(4)), Err(Duration::from_secs(3)));
-        // Somebody else, here or elsewhere, is not slowed.
+        // Other users and addresses are not slowed.
         assert_eq!(throttle.tries("bob", "10.0.0.1", at(4)), Ok(()));
         assert_eq!(throttle.tries("ada", "10.0.0.2", at(4)), Ok(()));
     }

@@ -1,4 +1,4 @@
-//! API tokens: `clt_<id>_<secret>`, shown once, kept as a hash.
+//! API tokens: `clt_<id>_<secret>`, shown once and stored as a hash.
 
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
@@ -12,9 +12,9 @@ use crate::error::{ApiError, ApiResult, Kind};
 use crate::state::Web;
 use crate::time::maybe;
 
-/// What every token begins with, so that scanners find those that were published by mistake.
+/// Prefix of every token, so that secret scanners find leaked ones.
 const PREFIX: &str = "clt_";
-/// Characters of a token's name.
+/// Maximum length of a token's name, in characters.
 const NAME: usize = 100;
 
 /// Token to create.
@@ -22,7 +22,6 @@ const NAME: usize = 100;
 pub struct NewToken {
     /// Name that the user gave the token.
     pub name: String,
-    /// What it may be used for.
     pub scope: Scope,
     /// Project to which the token is restricted, if set.
     pub project: Option<String>,
@@ -30,10 +29,10 @@ pub struct NewToken {
     pub expires_at: Option<Timestamp>,
 }
 
-/// Makes a token for a person. The text is the token itself, which nobody can read again.
+/// Creates a token for a user. The text is the token itself, which cannot be read again.
 ///
 /// # Errors
-/// When the name, the project or the time is not right, or the database does not answer.
+/// The name, the project or the expiry is invalid.
 pub async fn create(act: &Act<'_>, user: &User, wanted: NewToken) -> ApiResult<(ApiToken, String)> {
     check(act, user, &wanted).await?;
     let text = secret::new();
@@ -55,10 +54,7 @@ pub async fn create(act: &Act<'_>, user: &User, wanted: NewToken) -> ApiResult<(
     Ok((token, shown))
 }
 
-/// Ends a token at once. False when it has ended already.
-///
-/// # Errors
-/// When the database does not answer.
+/// Revokes a token. Returns `false` if it was revoked already.
 pub async fn revoke(act: &Act<'_>, token: &ApiToken, user: &User) -> ApiResult<bool> {
     let entry = act.entry("token.revoke", &token.id).before(about(token, user));
     Ok(act.store.revoke_token(&token.id, &entry).await?)
@@ -85,7 +81,7 @@ async fn check(act: &Act<'_>, user: &User, wanted: &NewToken) -> ApiResult<()> {
     if problems.is_empty() { Ok(()) } else { Err(ApiError::invalid(problems)) }
 }
 
-/// As the audit log has a token.
+/// Token as the audit log records it.
 fn about(token: &ApiToken, user: &User) -> serde_json::Value {
     json!({
         "name": token.name,
@@ -96,12 +92,12 @@ fn about(token: &ApiToken, user: &User) -> serde_json::Value {
     })
 }
 
-/// The token that a request carries, or what stands in its place.
+/// The `Authorization` header as sent, valid or not.
 pub(crate) fn sent(headers: &HeaderMap) -> Option<&str> {
     headers.get(AUTHORIZATION)?.to_str().ok()
 }
 
-/// Who the request's token says it is. `None` without one.
+/// The caller from the request's token. `None` without one.
 pub(crate) async fn caller(web: &Web, headers: &HeaderMap, address: String) -> ApiResult<Option<Caller>> {
     let Some(value) = headers.get(AUTHORIZATION) else { return Ok(None) };
     let (id, text) = value.to_str().ok().and_then(parts).ok_or_else(|| {
@@ -136,7 +132,7 @@ fn refused(detail: &str) -> ApiError {
     ApiError::new(Kind::NotSignedIn, detail)
 }
 
-/// Whether a token still holds.
+/// Whether a token is still valid.
 pub(crate) async fn holds(web: &Web, id: &str) -> ApiResult<bool> {
     let token = web.people().token(web.store(), id).await?;
     Ok(token.is_some_and(|token| live(&token, web.now())))
@@ -146,7 +142,7 @@ fn live(token: &ApiToken, now: Timestamp) -> bool {
     token.revoked_at.is_none() && token.expires_at.is_none_or(|until| now < until)
 }
 
-/// Notes that a token is used, once a minute, beside the request.
+/// Records the use of a token in the background, once a minute.
 fn note_use(web: &Web, token: &ApiToken) {
     if !web.people().first_use_in_a_while(&token.id) {
         return;

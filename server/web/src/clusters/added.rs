@@ -1,4 +1,4 @@
-//! Clusters that an administrator has added: their kubeconfigs, what their Prometheus wants to know, and whether they can be used as they are described.
+//! Clusters that were added by administrators: their kubeconfigs, Prometheus credentials, and validation.
 
 use std::sync::Arc;
 
@@ -15,27 +15,26 @@ use crate::error::{ApiError, ApiResult};
 use crate::secrets::{Keyring, SealError};
 use crate::state::Web;
 
-/// What a kubeconfig is sealed as.
+/// Name under which a kubeconfig is encrypted.
 pub(crate) const NAME: &str = "kubeconfig";
-/// What a password or a token for Prometheus is sealed as.
+/// Name under which a Prometheus password or token is encrypted.
 pub(crate) const PROMETHEUS: &str = "prometheus";
 
-/// A kubeconfig as it is stored.
 pub(crate) fn seal(web: &Web, cluster: &str, text: &str) -> String {
     web.keys().sealing.seal(web.random(), &Owner::Cluster(cluster.into()), NAME, text)
 }
 
-/// What a cluster's Prometheus wants, as it is stored; `None` where it is nothing.
+/// Encrypts the credential of a cluster's Prometheus. `None` without one.
 pub(crate) fn seal_prometheus(web: &Web, cluster: &str, secret: Option<&str>) -> Option<String> {
     let secret = secret.map(str::trim).filter(|secret| !secret.is_empty())?;
     let owner = Owner::Cluster(cluster.into());
     Some(web.keys().sealing.seal(web.random(), &owner, PROMETHEUS, secret))
 }
 
-/// Which exporters' series a cluster's Prometheus has, in words.
+/// Exporters with series in a cluster's Prometheus, as text.
 ///
 /// # Errors
-/// A sentence: nobody measures the cluster, or Prometheus does not answer as it should.
+/// A message: no Prometheus is configured, or it does not respond as expected.
 pub async fn measured(keys: &Keyring, record: &ClusterRecord) -> Result<String, String> {
     let source = prometheus(keys, record)?;
     let source = source.ok_or("no Prometheus is named: nobody measures what its nodes and GPUs do")?;
@@ -51,8 +50,8 @@ pub async fn measured(keys: &Keyring, record: &ClusterRecord) -> Result<String, 
     }
 }
 
-/// For how long the cards of a job of a cluster, whose objects have this name, worked between two moments, in microseconds of one
-/// card, as the cluster's Prometheus tells; `None` where nobody does.
+/// Busy time of the GPUs of a job in a period, in GPU microseconds, from the cluster's Prometheus. `object`
+/// names the job's objects. `None` without metrics.
 pub async fn cards_worked(
     store: &Store,
     keys: &Keyring,
@@ -71,8 +70,8 @@ pub async fn cards_worked(
     }
 }
 
-/// What the pods of a job of a cluster, whose objects have this name, used between two moments, as the cluster's Prometheus tells;
-/// nothing where nobody does.
+/// Usage of the pods of a job in a period, from the cluster's Prometheus. `object` names the job's objects.
+/// Empty without metrics.
 pub async fn pods_used(
     store: &Store,
     keys: &Keyring,
@@ -88,10 +87,10 @@ pub async fn pods_used(
     })
 }
 
-/// What the cards of such a job did between two moments; nothing where nobody measures them.
+/// GPU metrics of such a job over a period. Empty without metrics.
 ///
 /// # Errors
-/// A sentence: the database or Prometheus does not answer as it should.
+/// A message: the database or Prometheus does not respond as expected.
 pub async fn cards_over_time(
     store: &Store,
     keys: &Keyring,
@@ -107,10 +106,10 @@ pub async fn cards_over_time(
     found.map_err(|error| error.to_string())
 }
 
-/// The Prometheus of a cluster; `None` where none is named.
+/// The Prometheus of a cluster. `None` if none is configured.
 ///
 /// # Errors
-/// A sentence: what is kept for it does not open, or its address is none.
+/// A message: its credential cannot be decrypted, or its address is invalid.
 pub(crate) fn prometheus(keys: &Keyring, record: &ClusterRecord) -> Result<Option<Prometheus>, String> {
     let owner = Owner::Cluster(record.name.clone());
     let sealed = record.sealed_prometheus.as_deref();
@@ -121,29 +120,29 @@ pub(crate) fn prometheus(keys: &Keyring, record: &ClusterRecord) -> Result<Optio
     Prometheus::of(&record.settings.monitoring, secret).map_err(|error| error.to_string())
 }
 
-/// The kubeconfig of a cluster.
+/// Decrypts a cluster's kubeconfig.
 ///
 /// # Errors
-/// It does not open.
+/// It cannot be decrypted.
 pub fn open(keys: &Keyring, record: &ClusterRecord) -> Result<Option<String>, SealError> {
     let owner = Owner::Cluster(record.name.clone());
     record.sealed.as_deref().map(|sealed| keys.open(&owner, NAME, sealed)).transpose()
 }
 
-/// The kubeconfig that is stored with a cluster.
+/// Decrypts the kubeconfig stored with a cluster.
 ///
 /// # Errors
-/// It does not open with this server's keys.
+/// It cannot be decrypted with this server's keys.
 pub(crate) fn kubeconfig(web: &Web, record: &ClusterRecord) -> ApiResult<Option<String>> {
     open(&web.keys().sealing, record).map_err(|error| {
         ApiError::unavailable(format!("the kubeconfig of `{}` cannot be read: {error}", record.name))
     })
 }
 
-/// Its executor, when nothing is wrong with it.
+/// Creates the cluster's executor if the record is valid.
 ///
 /// # Errors
-/// All mistakes.
+/// All problems of the record.
 pub(crate) fn check(
     web: &Web,
     record: &ClusterRecord,

@@ -1,4 +1,4 @@
-//! Nodes that are set aside: which they are and why, setting one aside by hand, taking one back.
+//! Cordoned nodes: list, cordon and uncordon.
 
 use cubeloom_domain::ids::is_label;
 use cubeloom_domain::nodes::{AsideReason, NodeAside, NodeFailure, NodeName};
@@ -14,15 +14,12 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 use crate::time::Time;
 
-/// The longest name of a node: a DNS subdomain's.
+/// Maximum length of a node name: that of a DNS subdomain.
 const NAME: usize = 253;
-/// The longest note.
+/// Maximum length of a note.
 const NOTE: usize = 200;
 
-/// The nodes of a cluster that are set aside, as far as `caller` may see for whom.
-///
-/// # Errors
-/// When the database does not answer.
+/// Cordoned nodes of a cluster. Shows only the runs that `caller` can see.
 pub(crate) async fn of(web: &Web, caller: &Caller, cluster: &str) -> ApiResult<Vec<AsideView>> {
     let mut nodes = web.store().nodes_aside().await?;
     nodes.retain(|aside| aside.of.cluster == cluster);
@@ -37,7 +34,7 @@ pub(crate) async fn of(web: &Web, caller: &Caller, cluster: &str) -> ApiResult<V
     Ok(found)
 }
 
-/// As somebody may see it who sees these projects, or all.
+/// The view for a reader of these projects. `None` means all.
 async fn view(web: &Web, projects: Option<&[String]>, aside: NodeAside) -> ApiResult<AsideView> {
     let offered = web.settings().nodes.offers(&aside, web.now());
     let why = aside.why.sentence();
@@ -69,10 +66,10 @@ async fn of_failure(
     })
 }
 
-/// Sets a node aside. One that is aside stays so for its first reason. Whether it was not.
+/// Cordons a node. A node that is already cordoned keeps its first reason. Returns whether it was not.
 ///
 /// # Errors
-/// Every mistake, each with its field; when there is no such cluster, or it is the server's own machine.
+/// All problems, with their fields. Or the cluster does not exist or is the local machine.
 pub(crate) async fn set(
     web: &Web,
     caller: &Caller,
@@ -103,10 +100,10 @@ pub(crate) async fn set(
     Ok((created, view(web, projects.as_deref(), present.unwrap_or(aside)).await?))
 }
 
-/// Lets jobs go to a node again.
+/// Uncordons a node.
 ///
 /// # Errors
-/// When it is not set aside.
+/// The node is not cordoned.
 pub(crate) async fn take_back(web: &Web, caller: &Caller, of: &NodeName) -> ApiResult<()> {
     let not_found = || ApiError::not_found("node that is set aside", &of.node);
     let aside = web.store().nodes_aside().await?.into_iter().find(|one| one.of == *of);

@@ -1,4 +1,4 @@
-//! What clusters have, what is in use there, and which templates can run.
+//! Clusters: their facts, their usage, and the templates that they can run.
 
 pub(crate) mod added;
 pub(crate) mod aside;
@@ -28,13 +28,10 @@ use crate::time::Time;
 pub(crate) use added::prometheus as prometheus_of;
 pub use added::{cards_over_time, cards_worked, measured, open as open_kubeconfig, pods_used};
 
-/// How many attempts are told of one by one.
+/// Maximum number of attempts that are listed individually.
 const TOLD: usize = 200;
 
-/// Every cluster, by name.
-///
-/// # Errors
-/// When the database does not answer.
+/// All clusters, by name.
 pub(crate) async fn all(web: &Web) -> ApiResult<Vec<ClusterView>> {
     let (mut found, all) = (Vec::new(), web.store().holding().await?);
     for (_, executor) in web.clusters().all() {
@@ -45,10 +42,10 @@ pub(crate) async fn all(web: &Web) -> ApiResult<Vec<ClusterView>> {
     Ok(found)
 }
 
-/// One cluster, as far as `caller` may see.
+/// One cluster, with the details that `caller` can see.
 ///
 /// # Errors
-/// When there is none of this name, or the database does not answer.
+/// No cluster has this name.
 pub(crate) async fn detail(web: &Web, caller: &Caller, name: &str) -> ApiResult<ClusterDetail> {
     let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
     let facts = facts(&executor).await?;
@@ -64,33 +61,29 @@ pub(crate) async fn detail(web: &Web, caller: &Caller, name: &str) -> ApiResult<
     Ok(ClusterDetail { cluster, aside, running, others, templates: runnable(web, &facts) })
 }
 
-/// The claim that holds the workspaces on a cluster; `None` where there is no such cluster, or it has no claims.
-///
-/// # Errors
-/// When the server has a fault.
+/// The volume claim for workspaces on a cluster. `None` without a cluster of this name or without claims.
 pub(crate) async fn workspace_claim(web: &Web, cluster: &str) -> ApiResult<Option<String>> {
     let Some(executor) = web.clusters().get(cluster) else { return Ok(None) };
     Ok(facts(&executor).await?.kubernetes.map(|facts| facts.workspace_claim))
 }
 
-/// Whether a project may name a claim of a cluster by itself: that of the workspaces, of which its jobs see its own, or any of
-/// a namespace that is its own. In another namespace are claims of other projects, or of the server.
-///
-/// # Errors
-/// When the server has a fault.
+/// Whether projects may use a claim of a cluster by name: the workspace claim, of which jobs see only their
+/// own part, or any in a namespace of the project. Other namespaces contain claims of other projects or of
+/// the server.
 pub(crate) async fn is_of_projects(web: &Web, cluster: &str, claim: &str) -> ApiResult<bool> {
     let Some(executor) = web.clusters().get(cluster) else { return Ok(false) };
     let facts = facts(&executor).await?.kubernetes;
     Ok(facts.is_some_and(|facts| facts.workspace_claim == claim || facts.namespace.contains("{project}")))
 }
 
-/// An executor may look at its machine for this.
+/// In a blocking task: the executor may inspect its machine.
 pub(crate) async fn facts(executor: &Arc<dyn Executor>) -> ApiResult<Facts> {
     let executor = Arc::clone(executor);
     tokio::task::spawn_blocking(move || executor.facts()).await.map_err(ApiError::internal)
 }
 
-/// Says what a cluster would bind a job to. One that is gone is asked nothing: then a job is what this machine would be given.
+/// Returns the bindings that a cluster would give a job. `None` if the cluster no longer exists: then the job
+/// is planned for the local machine.
 pub(crate) fn foresee(
     clusters: &Clusters,
     cluster: &str,
@@ -99,20 +92,17 @@ pub(crate) fn foresee(
     move |job| executor.as_ref().map_or(Ok(None), |executor| executor.foresee(job))
 }
 
-/// What attempts hold on a cluster, the newest first.
-///
-/// # Errors
-/// When the database does not answer.
+/// Attempts with allocations on a cluster, the newest first.
 pub(crate) async fn holding(web: &Web, facts: &Facts) -> ApiResult<Vec<Holding>> {
     let mut found = web.store().holding().await?;
     found.retain(|held| is_on(held, facts));
     Ok(found)
 }
 
-/// Whether an attempt holds something on a cluster.
+/// Whether an attempt has allocations on a cluster.
 pub(crate) fn is_on(held: &Holding, facts: &Facts) -> bool {
     match &held.attempt.bindings {
-        // What was bound for this machine's processes runs on this machine.
+        // Bindings of local processes belong to this machine.
         Bindings::Local(_) => facts.kind == "local",
         Bindings::Kubernetes(_) | Bindings::Slurm(_) => {
             held.attempt.bindings.cluster() == Some(facts.cluster.as_str())
@@ -139,14 +129,14 @@ fn view<'h>(facts: &Facts, standing: Standing, holding: impl Iterator<Item = &'h
     }
 }
 
-/// The nodes of a cluster that are spares now.
+/// Current standby nodes of a cluster.
 fn spares(facts: &Facts) -> Vec<String> {
     let of_slurm = || facts.slurm.as_ref().map(|facts| facts.spare_nodes.clone());
     let found = facts.kubernetes.as_ref().map(|facts| facts.spare_nodes.clone()).or_else(of_slurm);
     found.unwrap_or_default()
 }
 
-/// What people should know of a cluster before they send jobs there.
+/// Problems of a cluster that users should know.
 fn problems(facts: &Facts, used: Amount) -> Vec<String> {
     let mut found = Vec::new();
     if facts.nodes.is_empty() {
@@ -163,7 +153,7 @@ fn problems(facts: &Facts, used: Amount) -> Vec<String> {
     found
 }
 
-/// Who shares cards that nobody is given, as Volcano places every pod.
+/// GPU sharing schedulers that cannot work, as Volcano places every pod.
 fn unshared(facts: &KubernetesFacts) -> impl Iterator<Item = String> {
     let is_volcanos = facts.volcano.is_some() && !facts.cards.vgpu;
     let others = [("HAMi", facts.cards.hami), ("KAI-Scheduler", facts.cards.kai.is_some())];
@@ -205,7 +195,7 @@ fn running(held: &Holding) -> RunningView {
     }
 }
 
-/// The newest version of each template, and what it lacks on this cluster.
+/// The newest version of each template, and its missing requirements on this cluster.
 fn runnable(web: &Web, facts: &Facts) -> Vec<RunnableView> {
     let templates = web.templates();
     let newest = templates.values().filter_map(|versions| versions.values().next_back());

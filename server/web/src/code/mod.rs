@@ -1,5 +1,5 @@
-//! Folders of code that go with pipelines. Each lies once on the disk, under the SHA-256 of its content; which project
-//! has which is noted beside, so that nobody reads another project's code by its digest.
+//! Code folders of pipelines. Each is stored once, under the SHA-256 of its content. A note for each project
+//! records its folders, so that a digest does not give access to another project's code.
 
 mod notes;
 mod sweep;
@@ -21,34 +21,34 @@ pub(crate) use notes::all as notes_of;
 pub(crate) use sweep::{AFTER, sweep};
 pub(crate) use unpack::{Scratch, unpack};
 
-/// Copies a folder to where runs find it, for a project.
+/// Copies a folder to the code store, for a project.
 ///
 /// # Errors
-/// When it cannot be written.
+/// It cannot be written.
 pub fn keep(folders: &Folders, project: &str, snapshot: &Snapshot) -> Result<(), SnapshotError> {
     let noted = Noted { bytes: snapshot.bytes(), files: snapshot.len() as u64 };
     let unwritable = |source| SnapshotError::Unwritable { place: notes::place(folders, project), source };
-    // Nothing is removed between the copy and the note.
+    // Nothing may be removed between the copy and the note.
     let _lock = notes::lock(folders).map_err(unwritable)?;
     snapshot.keep(&folders.code)?;
     notes::write(folders, project, &snapshot.digest, noted).map_err(unwritable)
 }
 
-/// Whether a project has the folder of this digest.
+/// Whether a project has a folder with this digest.
 pub(crate) fn has(folders: &Folders, project: &str, digest: &str) -> bool {
     is_digest(digest) && notes::place(folders, project).join(digest).is_file()
 }
 
-/// Whether a project has the folder of this digest, which from now on counts as just sent: something is about to name
-/// it.
+/// Whether a project has a folder with this digest. Counts as an upload, so that it is kept: it is about to
+/// be referenced.
 pub(crate) fn renew(folders: &Folders, project: &str, digest: &str) -> bool {
     is_digest(digest) && notes::renew(folders, project, digest)
 }
 
-/// The folder of this digest, when the project has it.
+/// The folder with this digest, if the project has it.
 ///
 /// # Errors
-/// When it has not.
+/// The project does not have it.
 pub(crate) fn folder(web: &Web, project: &str, digest: &str) -> ApiResult<PathBuf> {
     let missing = || ApiError::not_found("folder of code", digest);
     if !has(web.folders(), project, digest) {
@@ -58,25 +58,25 @@ pub(crate) fn folder(web: &Web, project: &str, digest: &str) -> ApiResult<PathBu
     if folder.is_dir() { Ok(folder) } else { Err(missing()) }
 }
 
-/// The files of a folder of code, by name.
+/// Files of a code folder, by name.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// The folder cannot be read.
 pub(crate) async fn listing(folder: PathBuf) -> ApiResult<Vec<File>> {
     let read = move || files(&folder);
     tokio::task::spawn_blocking(read).await.map_err(ApiError::internal)?.map_err(ApiError::internal)
 }
 
-/// What is wrong with the arguments of a plan that name files of its folder of code: those that are not in it.
+/// Problems of arguments that name files missing in the plan's code folder.
 #[must_use]
 pub fn missing(folders: &Folders, plan: &RunPlan) -> Vec<Problem> {
     let folder = plan.context.code.as_ref().map(|digest| folders.code.join(digest));
-    // A folder that is not here says nothing of its files.
+    // Without the folder, its files are unknown.
     let Some(folder) = folder.filter(|folder| folder.is_dir()) else { return Vec::new() };
     missing_files(plan, |name| file_in(&folder, name.trim_start_matches("./")).is_some())
 }
 
-/// The path of a file below a folder of code. Such a folder holds plain files and folders only, no links.
+/// Path of a file in a code folder. Such folders contain only plain files and folders, no links.
 pub(crate) fn file_in(folder: &Path, name: &str) -> Option<PathBuf> {
     let plain = Path::new(name).components().all(|part| matches!(part, std::path::Component::Normal(_)));
     let path = folder.join(name);

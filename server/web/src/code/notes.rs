@@ -1,4 +1,4 @@
-//! Which project has which folder of code, and how large each is: a small file for each of them.
+//! Notes: a small file for each code folder of a project, with its size.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -14,10 +14,10 @@ use super::is_digest;
 use crate::error::{ApiError, ApiResult};
 use crate::state::{Folders, Web};
 
-/// What a note holds. Those of before it was counted are empty.
+/// Content of a note. Notes of older versions are empty.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Noted {
-    /// Of all files together.
+    /// Total size of all files.
     pub(super) bytes: u64,
     pub(super) files: u64,
 }
@@ -25,22 +25,20 @@ pub(super) struct Noted {
 /// Code folder of a project.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
-    /// Digest of the folder.
     pub(crate) digest: String,
-    /// How large it is.
     pub(crate) bytes: u64,
     /// Number of files in the folder.
     pub(crate) files: u64,
-    /// When it was last sent, or named.
+    /// Last upload or reference.
     pub(crate) sent_at: Timestamp,
 }
 
-/// The folder of a project's notes.
+/// Folder of a project's notes.
 pub(super) fn place(folders: &Folders, project: &str) -> PathBuf {
     folders.data.join("code-of").join(project)
 }
 
-/// Held while a folder and its note come or go, by whichever process.
+/// Lock across processes while folders and notes are added or removed.
 pub(super) fn lock(folders: &Folders) -> io::Result<File> {
     let above = folders.data.join("code-of");
     own::create_dir_with(DirBuilder::new().recursive(true).mode(0o700), &above)?;
@@ -49,14 +47,14 @@ pub(super) fn lock(folders: &Folders) -> io::Result<File> {
     Ok(file)
 }
 
-/// Writes a note, or writes it anew.
+/// Writes or replaces a note.
 pub(super) fn write(folders: &Folders, project: &str, digest: &str, noted: Noted) -> io::Result<()> {
     let place = place(folders, project);
     own::create_dir_with(DirBuilder::new().recursive(true).mode(0o700), &place)?;
     own::write(place.join(digest), serde_json::to_vec(&noted)?)
 }
 
-/// Makes a note as young as if it had just been written; whether there is one.
+/// Updates the modification time of a note. Returns whether it exists.
 pub(super) fn renew(folders: &Folders, project: &str, digest: &str) -> bool {
     let renewed = || -> io::Result<()> {
         let _lock = lock(folders)?;
@@ -67,18 +65,18 @@ pub(super) fn renew(folders: &Folders, project: &str, digest: &str) -> bool {
     renewed().is_ok()
 }
 
-/// All projects that have notes.
+/// Projects with notes.
 pub(super) fn projects(folders: &Folders) -> io::Result<Vec<String>> {
     names(&folders.data.join("code-of"), Path::is_dir)
 }
 
-/// The folders that a project has, by digest.
+/// A project's code folders, by digest.
 pub(super) fn of(folders: &Folders, project: &str) -> io::Result<Vec<Kept>> {
     let place = place(folders, project);
     let mut kept = Vec::new();
     for digest in names(&place, Path::is_file)?.into_iter().filter(|name| is_digest(name)) {
         let path = place.join(&digest);
-        // It may be removed at this moment.
+        // It may be removed concurrently.
         if let (Ok(noted), Ok(found)) = (read(folders, &path), own::metadata(&path)) {
             let sent_at = Timestamp(found.mtime().saturating_mul(1_000_000));
             kept.push(Kept { digest, bytes: noted.bytes, files: noted.files, sent_at });
@@ -87,17 +85,17 @@ pub(super) fn of(folders: &Folders, project: &str) -> io::Result<Vec<Kept>> {
     Ok(kept)
 }
 
-/// The folders that a project has, by digest.
+/// A project's code folders, by digest.
 ///
 /// # Errors
-/// When the notes cannot be read.
+/// The notes cannot be read.
 pub(crate) async fn all(web: &Web, project: &str) -> ApiResult<Vec<Kept>> {
     let (folders, project) = (web.folders().clone(), project.to_owned());
     let read = tokio::task::spawn_blocking(move || of(&folders, &project)).await;
     read.map_err(ApiError::internal)?.map_err(ApiError::internal)
 }
 
-/// What a note says; where it says nothing, what the folder says.
+/// Content of a note. If it is empty, reads the sizes from the folder.
 fn read(folders: &Folders, note: &Path) -> io::Result<Noted> {
     let text = own::read(note)?;
     if let Ok(noted) = serde_json::from_slice(&text) {
@@ -107,7 +105,7 @@ fn read(folders: &Folders, note: &Path) -> io::Result<Noted> {
     Ok(Noted { bytes: files.iter().map(|file| file.bytes).sum(), files: files.len() as u64 })
 }
 
-/// The names of what lies in a folder, sorted; none when there is no such folder.
+/// Sorted names in a folder. Empty if the folder does not exist.
 pub(super) fn names(folder: &Path, wanted: impl Fn(&Path) -> bool) -> io::Result<Vec<String>> {
     let entries = match own::read_dir(folder) {
         Ok(entries) => entries,

@@ -1,4 +1,4 @@
-//! Code that nothing names any more is removed, a time after it was last sent: who sent it may be about to use it.
+//! Removes unreferenced code some time after its last upload: it may be about to be used.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,12 +13,12 @@ use super::{is_digest, notes};
 use crate::error::{ApiError, ApiResult};
 use crate::state::{Folders, Web};
 
-/// How long after.
+/// Minimum age.
 pub(crate) const AFTER: Duration = Duration::from_secs(30 * 86_400);
-/// What an upload left that was cut off by a crash.
+/// Minimum age of partial uploads left by a crash.
 const ABANDONED: Duration = Duration::from_secs(86_400);
 
-/// Removes what is named by no version and no run. What cannot be removed is left for the next time.
+/// Removes code that no version and no run references. Retries failures the next time.
 pub(crate) async fn sweep(web: &Web) {
     let swept = async {
         let folders = web.folders();
@@ -39,7 +39,7 @@ fn ago(web: &Web, time: Duration) -> Timestamp {
     Timestamp(web.now().0.saturating_sub(i64::try_from(time.as_micros()).unwrap_or(i64::MAX)))
 }
 
-/// The notes of a project.
+/// Removes outdated notes of a project.
 async fn of_project(web: &Web, project: String) -> ApiResult<()> {
     let old = ago(web, AFTER);
     let mut kept = notes::all(web, &project).await?;
@@ -54,7 +54,7 @@ async fn of_project(web: &Web, project: String) -> ApiResult<()> {
         let _lock = notes::lock(&folders)?;
         for one in kept {
             let path = notes::place(&folders, &project).join(&one.digest);
-            // It may have been sent again since it was looked at.
+            // It may have been uploaded again since.
             if own::metadata(&path).is_ok_and(|found| modified(&found) < old) {
                 own::remove_file(&path)?;
                 tracing::info!(
@@ -70,7 +70,7 @@ async fn of_project(web: &Web, project: String) -> ApiResult<()> {
     .await
 }
 
-/// The folders that no project has a note of any more, and what cut-off uploads left.
+/// Removes folders without a note in any project, and partial uploads.
 async fn folders_of_nobody(web: &Web) -> ApiResult<()> {
     let (old, abandoned) = (ago(web, AFTER), ago(web, ABANDONED));
     let folders = web.folders().clone();
@@ -103,7 +103,7 @@ async fn folders_of_nobody(web: &Web) -> ApiResult<()> {
     Ok(())
 }
 
-/// The digests that projects have.
+/// Digests with a note.
 fn noted(folders: &Folders) -> io::Result<BTreeSet<String>> {
     let mut all = BTreeSet::new();
     for project in notes::projects(folders)? {

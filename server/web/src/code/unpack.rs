@@ -1,5 +1,5 @@
-//! An archive that somebody sent, unpacked with nothing believed: names stay below the folder, only plain files and
-//! folders are made, and what comes out of the compression is counted as it comes.
+//! Unpacks untrusted archives. Names stay below the folder, only plain files and folders are created, and
+//! decompressed bytes are limited while reading.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Read};
@@ -13,19 +13,19 @@ use tar::{Archive, Entry, EntryType};
 
 use crate::error::{ApiError, Kind};
 
-/// Folders in folders, at most.
+/// Maximum depth of folders.
 const DEPTH: usize = 32;
 
 /// Why an archive is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refused {
-    /// It is not what it must be: a sentence.
+    /// The archive is invalid.
     #[error("{0}")]
     Archive(String),
-    /// There is too much in it: a sentence.
+    /// The archive contains too much.
     #[error("{0}")]
     TooLarge(String),
-    /// This machine cannot write it.
+    /// The files cannot be written.
     #[error("the archive cannot be unpacked")]
     Machine(#[source] io::Error),
 }
@@ -45,9 +45,9 @@ impl From<Refused> for ApiError {
 /// Unpacks a gzipped tar archive into an empty folder.
 ///
 /// # Errors
-/// A sentence that names the entry.
+/// A message that names the entry.
 pub(crate) fn unpack(archive: impl Read, target: &Path, limits: Limits) -> Result<(), Refused> {
-    // Headers take room of their own, and long names are entries.
+    // Headers take space, and long names are entries.
     let most = limits.bytes + 2048 * limits.files as u64;
     let mut archive = Archive::new(Counted { inner: GzDecoder::new(archive), left: most });
     let mut left = Left { bytes: limits.bytes, entries: limits.files, limits };
@@ -58,7 +58,7 @@ pub(crate) fn unpack(archive: impl Read, target: &Path, limits: Limits) -> Resul
     Ok(())
 }
 
-/// What may still come.
+/// Remaining limits.
 struct Left {
     bytes: u64,
     entries: usize,
@@ -84,7 +84,7 @@ impl Left {
     }
 }
 
-/// Ends with an error of its own where the limit is reached, so that it is not taken for a cut archive.
+/// Fails with its own error at the limit, to distinguish it from a truncated archive.
 struct Counted<R> {
     inner: R,
     left: u64,
@@ -104,7 +104,7 @@ fn one(entry: &mut Entry<'_, impl Read>, target: &Path, left: &mut Left) -> Resu
     let name = name(entry)?;
     let path = target.join(&name);
     match entry.header().entry_type() {
-        // What tools write beside the entries.
+        // Metadata entries of archiving tools.
         EntryType::XGlobalHeader => Ok(()),
         EntryType::Directory => folder(&path).map_err(Refused::Machine),
         EntryType::Regular | EntryType::Continuous => {
@@ -126,7 +126,7 @@ fn one(entry: &mut Entry<'_, impl Read>, target: &Path, left: &mut Left) -> Resu
     }
 }
 
-/// The entry's name, which must stay below the folder.
+/// Name of the entry, which must stay below the folder.
 fn name(entry: &Entry<'_, impl Read>) -> Result<PathBuf, Refused> {
     let bytes = entry.path_bytes();
     let shown = String::from_utf8_lossy(&bytes).into_owned();
@@ -174,14 +174,14 @@ fn file(entry: &mut Entry<'_, impl Read>, path: &Path, name: &Path, left: &mut L
     Ok(())
 }
 
-/// A folder that goes with the value, whatever happened.
+/// A temporary folder, removed on drop.
 pub(crate) struct Scratch(pub PathBuf);
 
 impl Scratch {
-    /// Makes an empty one.
+    /// Creates an empty folder.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// It cannot be created.
     pub fn make(path: PathBuf) -> io::Result<Self> {
         folder(&path)?;
         Ok(Self(path))

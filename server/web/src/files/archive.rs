@@ -1,4 +1,4 @@
-//! A folder as an archive, made while it is sent.
+//! Streams a folder as an archive.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -15,20 +15,22 @@ use super::blocking;
 use super::serve::{Show, headers};
 use crate::error::{ApiError, ApiResult};
 
-/// How many pieces may wait for a reader that is slow.
+/// Chunks buffered for a slow reader.
 const WAITING: usize = 8;
-/// The size of a piece, in bytes.
+/// Size of a chunk, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// How many archives are made at once. Each keeps a thread for as long as its reader takes, and threads are few.
+/// Maximum concurrent archives. Each blocks a thread for as long as the reader takes, and threads are
+/// limited.
 static AT_ONCE: Semaphore = Semaphore::const_new(16);
-/// When to come back if there are that many, in seconds.
+/// `Retry-After` when the limit is reached, in seconds.
 const LATER: u64 = 10;
 
-/// Sends the folder at `path`; the whole is called `name`.
+/// Sends the folder at `path` as an archive called `name`.
 ///
 /// # Errors
-/// When there is no such folder. What goes wrong later cuts the answer off, so that no part is taken for the whole.
+/// The folder does not exist. Later errors abort the response, so that a partial archive is not mistaken for
+/// a complete one.
 pub(crate) async fn archive(folder: Arc<Folder>, path: &str, name: &str) -> ApiResult<Response> {
     let (inside, checked) = (path.to_owned(), Arc::clone(&folder));
     blocking(move || checked.sub(&inside)).await?;
@@ -50,7 +52,7 @@ pub(crate) async fn archive(folder: Arc<Folder>, path: &str, name: &str) -> ApiR
     Ok((headers, Body::from_stream(ReceiverStream::new(receiver))).into_response())
 }
 
-/// Hands on what is written, piece by piece.
+/// Passes on written data in chunks.
 struct Pieces {
     sender: mpsc::Sender<io::Result<Bytes>>,
     piece: Vec<u8>,

@@ -1,4 +1,4 @@
-//! A file that somebody sends.
+//! An uploaded file.
 
 use axum::body::{Body, BodyDataStream};
 use bytes::Bytes;
@@ -6,7 +6,7 @@ use futures::StreamExt;
 
 use crate::error::{ApiError, ApiResult, Kind};
 
-/// What is sent, piece by piece, up to a limit.
+/// Body of an upload, in chunks up to a size limit.
 pub(crate) struct Content {
     stream: BodyDataStream,
     left: u64,
@@ -14,15 +14,15 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// Of a request's body; more than `most` bytes are refused.
+    /// From a request body. More than `most` bytes are refused.
     pub(crate) fn new(body: Body, most: u64) -> Self {
         Self { stream: body.into_data_stream(), left: most, most }
     }
 
-    /// The next piece; `None` at the end.
+    /// The next chunk. `None` at the end.
     ///
     /// # Errors
-    /// When the connection ended before the file did, or it is too large.
+    /// The connection ended before the file did, or the file is too large.
     pub(super) async fn next(&mut self) -> ApiResult<Option<Bytes>> {
         let Some(piece) = self.stream.next().await else { return Ok(None) };
         let cut = |_| {
@@ -35,7 +35,7 @@ impl Content {
     }
 }
 
-/// The refusal of a file of more than `most` bytes.
+/// Error for a file of more than `most` bytes.
 pub(crate) fn too_large(most: u64) -> ApiError {
     let most = cubeloom_domain::Bytes(most);
     let detail =

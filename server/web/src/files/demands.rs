@@ -1,4 +1,4 @@
-//! What a change of a file demands of what is there: to be as it was read (`If-Match`), or not to be (`If-None-Match`).
+//! Preconditions of a write: `If-Match` and `If-None-Match`.
 
 use std::sync::Arc;
 
@@ -11,27 +11,27 @@ use crate::error::{ApiError, ApiResult, Kind};
 use crate::etag::Tags;
 use crate::volumes::Tree;
 
-/// What a request demands; nothing when it has neither header.
+/// Preconditions of a request. Empty without these headers.
 pub(crate) struct Demands {
-    /// ETags; the file must have one.
+    /// The file must have one of these ETags.
     matching: Option<Tags>,
-    /// Whether there must be nothing.
+    /// Whether the file must not exist.
     absent: bool,
 }
 
 impl Demands {
-    /// Those of a request.
+    /// Preconditions of a request.
     ///
     /// # Errors
-    /// `If-Match` has something else than `*` and tags.
+    /// `If-Match` contains something other than `*` and ETags.
     pub(crate) fn of(request: &HeaderMap) -> ApiResult<Self> {
         Ok(Self { matching: Tags::of(request)?, absent: request.contains_key(header::IF_NONE_MATCH) })
     }
 
-    /// Makes sure that what is there is as it is demanded.
+    /// Checks the preconditions.
     ///
     /// # Errors
-    /// When it is not, or that cannot be found out.
+    /// One is not met, or the file cannot be read.
     pub(crate) async fn met(&self, tree: &Tree, path: &str) -> ApiResult<()> {
         if self.matching.is_none() && !self.absent {
             return Ok(());
@@ -56,7 +56,7 @@ impl Demands {
     }
 }
 
-/// The ETag of what is at a path.
+/// ETag of the file at a path.
 async fn present(tree: &Tree, path: &str) -> ApiResult<Option<String>> {
     let found = match tree {
         Tree::Folder(folder) => {

@@ -1,5 +1,5 @@
-//! Files that people look at: those of volumes and those that runs leave. Listing, serving and previewing are the same
-//! for both; where they lie, and who may see them, is decided by the routes.
+//! Files of volumes and runs. Both share listing, serving and previewing. The routes decide on paths and
+//! permissions.
 
 mod archive;
 mod content;

@@ -1,4 +1,4 @@
-//! Objects of buckets: listed, served, previewed and written as files are.
+//! Objects in buckets: listed, served, previewed and written like files.
 
 use axum::body::Body;
 use axum::http::HeaderMap;
@@ -15,10 +15,10 @@ use crate::error::{ApiError, ApiResult};
 use crate::page::{Page, PageQuery};
 use crate::sort::Sort;
 
-/// One page of a folder's list, in the store's order, which is by name.
+/// One page of a folder, in the store's order, which is by name.
 ///
 /// # Errors
-/// When another order is asked for, the store refuses or does not answer.
+/// Another order is requested, or the store fails.
 pub(crate) async fn list_bucket(
     bucket: &Bucket,
     path: &str,
@@ -38,10 +38,10 @@ pub(crate) async fn list_bucket(
     Ok(Page::of(found, limit, key).map(EntryView::from))
 }
 
-/// Sends an object, or the range of it that is asked for.
+/// Sends an object, or the requested range.
 ///
 /// # Errors
-/// When there is none, or the store refuses.
+/// The object does not exist, or the store fails.
 pub(crate) async fn serve_object(
     bucket: &Bucket,
     path: &str,
@@ -61,10 +61,10 @@ pub(crate) async fn serve_object(
     Ok(response)
 }
 
-/// The preview of an object.
+/// Preview of an object.
 ///
 /// # Errors
-/// When there is none, or the store refuses.
+/// The object does not exist, or the store fails.
 pub(crate) async fn preview_object(bucket: &Bucket, path: &str) -> ApiResult<Preview> {
     let object = bucket.object(path).await?;
     let stream = bucket.read(path, 0, object.size.min(MOST)).await?;
@@ -74,11 +74,11 @@ pub(crate) async fn preview_object(bucket: &Bucket, path: &str) -> ApiResult<Pre
     Ok(of_bytes(path.rsplit('/').next().unwrap_or_default(), object.size, bytes.to_vec()))
 }
 
-/// Writes an object from what somebody sends, and says how long it is. It appears whole or not at all, and only when
-/// `may_appear` has nothing against it.
+/// Writes an uploaded object and returns its size. It appears completely or not at all, and only if
+/// `may_appear` succeeds.
 ///
 /// # Errors
-/// When the store refuses, or it does not come whole.
+/// The store fails, or the upload is incomplete.
 pub(super) async fn write_object(
     bucket: &Bucket,
     path: &str,
@@ -97,7 +97,7 @@ pub(super) async fn write_object(
         ApiResult::Ok(())
     };
     if let Err(error) = sent.await {
-        // Parts that were sent would be paid for; the store removes them in time where this fails.
+        // Uploaded parts cost storage. If aborting fails, the store removes them eventually.
         let _ = writer.abort().await;
         return Err(error);
     }

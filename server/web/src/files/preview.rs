@@ -1,4 +1,4 @@
-//! What a file looks like: text, JSON, tables; pictures and pages are shown by the browser itself.
+//! File previews: text, JSON and tables. Browsers render images and pages themselves.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use super::view::{Content, Preview};
 use super::{blocking, serve};
 use crate::error::ApiResult;
 
-/// How much of a file is read for its preview, in bytes.
+/// Maximum bytes of a file read for its preview.
 pub(super) const MOST: u64 = 256 << 10;
-/// How many rows and columns of a table are shown.
+/// Maximum rows and columns of a table.
 const ROWS: usize = 200;
 const COLUMNS: usize = 60;
-/// Longer cells are cut, in characters.
+/// Maximum length of a cell, in characters.
 const CELL: usize = 300;
 
-/// The preview of a file.
+/// Preview of a file.
 ///
 /// # Errors
-/// When it is no file.
+/// The path is not a file.
 pub(crate) async fn preview(folder: Arc<Folder>, path: &str) -> ApiResult<Preview> {
     let path = path.to_owned();
     blocking(move || {
@@ -40,7 +40,7 @@ fn of_file(name: &str, opened: OpenFile) -> std::io::Result<Preview> {
     Ok(of_bytes(name, opened.size, bytes))
 }
 
-/// The preview of a file of which the first bytes are at hand.
+/// Preview of a file from its first bytes.
 pub(crate) fn of_bytes(name: &str, size: u64, bytes: Vec<u8>) -> Preview {
     let media_type = serve::media_type(name);
     let truncated = size > bytes.len() as u64 && !is_shown_by_browser(&media_type);
@@ -52,7 +52,7 @@ fn is_shown_by_browser(media_type: &str) -> bool {
     media_type.starts_with("image/") || media_type == "text/html"
 }
 
-/// What is shown, and whether something is left out.
+/// The preview, and whether it is incomplete.
 fn content(media_type: &str, bytes: Vec<u8>, truncated: bool) -> (Content, bool) {
     match media_type {
         "text/html" => return (Content::Page, false),
@@ -74,7 +74,7 @@ fn content(media_type: &str, bytes: Vec<u8>, truncated: bool) -> (Content, bool)
     }
 }
 
-/// As text, if it is text. A character that the end cuts in two is left out.
+/// The bytes as text, if they are. Drops a character that is cut at the end.
 fn text(mut bytes: Vec<u8>, truncated: bool) -> Option<String> {
     if bytes.contains(&0) {
         return None;
@@ -91,7 +91,7 @@ fn text(mut bytes: Vec<u8>, truncated: bool) -> Option<String> {
 
 fn table(text: &str, media_type: &str, truncated: bool) -> (Content, bool) {
     let delimiter = if media_type == "text/csv" { b',' } else { b'\t' };
-    // The last line may have been cut.
+    // The last line may be cut.
     let whole = if truncated { text.rsplit_once('\n').map_or(text, |(whole, _)| whole) } else { text };
     let mut reader =
         csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(whole.as_bytes());
@@ -143,7 +143,7 @@ mod tests {
         assert!(matches!(shown("a.txt", b"a\0b", 3).content, Content::Nothing));
         assert!(matches!(shown("model.bin", &[0xff, 0xfe, 0x01], 3).content, Content::Nothing));
         assert!(matches!(shown("a.log", "日".as_bytes(), 3).content, Content::Text { .. }));
-        // A character cut in two by the limit.
+        // A character cut by the limit.
         assert!(
             matches!(shown("a.log", &"日".as_bytes()[..2], 3).content, Content::Text { text } if text.is_empty())
         );

@@ -1,4 +1,4 @@
-//! From a project or a run to its folder on this machine, and from what goes wrong there to a refusal.
+//! Maps projects and runs to folders on this machine, and I/O errors to API errors.
 
 use cubeloom_domain::RunId;
 use cubeloom_storage::browse::{BrowseError, Folder};
@@ -6,20 +6,20 @@ use cubeloom_storage::browse::{BrowseError, Folder};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::state::Web;
 
-/// The project's shared storage; `None` until something was put there.
+/// The project's shared storage. `None` until something is stored there.
 ///
 /// # Errors
-/// When it cannot be opened.
+/// The folder cannot be opened.
 pub(crate) async fn project_folder(web: &Web, project: &str) -> ApiResult<Option<Folder>> {
     let path = web.folders().workspace.join(project);
     let owner = owner(web, project)?;
     blocking(move || Folder::open(&path, owner)).await
 }
 
-/// A run's folder; `None` when the run has left nothing.
+/// A run's folder. `None` if the run left no files.
 ///
 /// # Errors
-/// When it cannot be opened.
+/// The folder cannot be opened.
 pub(crate) async fn run_folder(web: &Web, project: &str, run: &RunId) -> ApiResult<Option<Folder>> {
     let Some(folder) = project_folder(web, project).await? else { return Ok(None) };
     let path = format!("runs/{run}");
@@ -30,7 +30,7 @@ pub(crate) async fn run_folder(web: &Web, project: &str, run: &RunId) -> ApiResu
     .await
 }
 
-/// The uid and gid of the project's files, where jobs run under one of their own.
+/// Uid and gid of the project's files, if jobs run under their own.
 pub(crate) fn owner(web: &Web, project: &str) -> ApiResult<Option<u32>> {
     for (_, cluster) in web.clusters().all() {
         match cluster.owner(project) {
@@ -42,10 +42,10 @@ pub(crate) fn owner(web: &Web, project: &str) -> ApiResult<Option<u32>> {
     Ok(None)
 }
 
-/// Does what waits for the disk where nobody else waits with it.
+/// Runs disk I/O on a blocking thread.
 ///
 /// # Errors
-/// Whatever goes wrong, as a refusal.
+/// Any error, as an API error.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, BrowseError> + Send + 'static,
 ) -> ApiResult<T> {

@@ -1,4 +1,4 @@
-//! Sending a file: ranges, validators, a safe name, and headers that let it do nothing in the browser.
+//! Serves a file: ranges, validators, a safe name, and headers that keep it from acting in the browser.
 
 use std::io::{Seek, SeekFrom};
 use std::ops::RangeInclusive;
@@ -15,33 +15,33 @@ use tokio_util::io::ReaderStream;
 use super::blocking;
 use crate::error::ApiResult;
 
-/// How the browser is to take a file.
+/// How the browser handles a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Show {
-    /// Into its downloads.
+    /// As a download.
     Download,
-    /// Into an `img` or a frame with `sandbox`.
+    /// In an `img` or a frame with `sandbox`.
     Inline,
 }
 
-/// What a page that a task wrote may do: draw itself. It has no origin, so it reaches neither the session nor the API.
+/// CSP for pages written by tasks: they may only render themselves. They have no origin, so they reach
+/// neither the session nor the API.
 const PAGE_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; \
      style-src 'unsafe-inline'; img-src data: blob:; font-src data:; frame-ancestors 'self'";
 
-/// What is sent.
+/// Metadata of the served file.
 pub(super) struct Sent<'a> {
-    /// File name.
     pub(super) name: &'a str,
     /// Size, in bytes.
     pub(super) size: u64,
-    /// When it was last changed, in microseconds since the epoch.
+    /// Modification time, in microseconds since the epoch.
     pub(super) modified_us: i64,
 }
 
-/// Sends a file, or the range of it that is asked for.
+/// Sends a file, or the requested range.
 ///
 /// # Errors
-/// When it is no file.
+/// The path is not a file.
 pub(crate) async fn serve(
     folder: Arc<Folder>,
     path: &str,
@@ -65,12 +65,12 @@ pub(crate) async fn serve(
     Ok(response)
 }
 
-/// The ETag of a file that is so long, and was last changed at this moment, in microseconds since the epoch.
+/// ETag from the size and the modification time in microseconds since the epoch.
 pub(super) fn tag(size: u64, modified_us: i64) -> String {
     format!("\"{size:x}-{modified_us:x}\"")
 }
 
-/// The answer's head, and which bytes belong into it: where they begin, and how many they are.
+/// The response head, and the range of the file to send: start and length.
 pub(super) fn answer(sent: &Sent<'_>, request: &HeaderMap, show: Show) -> (Response, Option<(u64, u64)>) {
     let tag = tag(sent.size, sent.modified_us);
     let mut headers = headers(sent.name, show);
@@ -104,16 +104,17 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
-/// What a file seems to be, by its name.
+/// Media type, guessed from the name.
 pub(crate) fn media_type(name: &str) -> String {
     let lower = name.to_lowercase();
     let known = match lower.rsplit_once('.').map(|(_, extension)| extension) {
-        // What pipelines write, and the list of types does not know or takes for something else.
+        // Types that pipelines write and that the list lacks or gets wrong.
         Some("jsonl" | "ndjson" | "log" | "out" | "err" | "rs" | "ts" | "toml" | "cfg" | "conf" | "ini") => {
             "text/plain"
         }
         _ => match mime_guess::from_path(&lower).first_raw().unwrap_or("application/octet-stream") {
-            // Our pages may load scripts from this server: what tasks write must never be one.
+            // Our pages may load scripts from this server: files written by tasks must never be served as
+            // scripts.
             script if script.ends_with("/javascript") => "text/plain",
             other => other,
         },
@@ -121,7 +122,7 @@ pub(crate) fn media_type(name: &str) -> String {
     known.to_owned()
 }
 
-/// The headers of a file of this name.
+/// Headers for a file of this name.
 pub(crate) fn headers(name: &str, show: Show) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let media_type = media_type(name);
@@ -135,7 +136,7 @@ pub(crate) fn headers(name: &str, show: Show) -> HeaderMap {
     headers
 }
 
-/// The name in two forms (RFC 6266): plain letters for old programs, and as it is.
+/// The name in both forms (RFC 6266): ASCII for old clients, and the full name.
 fn disposition(name: &str, show: Show) -> String {
     let word = if show == Show::Inline { "inline" } else { "attachment" };
     let plain: String =
@@ -144,16 +145,16 @@ fn disposition(name: &str, show: Show) -> String {
     format!("{word}; filename=\"{plain}\"; filename*=UTF-8''{whole}")
 }
 
-/// What part of a file is wanted.
+/// Requested part of a file.
 #[derive(Debug, PartialEq, Eq)]
 enum Asked {
     All,
     Part(RangeInclusive<u64>),
-    /// No byte of the file.
+    /// Beyond the end of the file.
     Beyond,
 }
 
-/// Reads `bytes=a-b`. Several ranges, and what cannot be read, mean the whole file, as RFC 9110 allows.
+/// Parses `bytes=a-b`. Multiple or invalid ranges select the whole file, as RFC 9110 allows.
 fn range(text: &str, size: u64) -> Asked {
     let Some((from, to)) = text.strip_prefix("bytes=").and_then(|range| range.split_once('-')) else {
         return Asked::All;

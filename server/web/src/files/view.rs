@@ -1,4 +1,4 @@
-//! What is told of files.
+//! Views of files.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::page::{Page, PageQuery};
 use crate::sort::Sort;
 use crate::time::Time;
 
-/// Which file.
+/// Path of a file.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FileQuery {
@@ -22,7 +22,7 @@ pub(crate) struct FileQuery {
     pub path: String,
 }
 
-/// In which order files are listed.
+/// Sort order of files.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SortQuery {
@@ -31,14 +31,14 @@ pub(crate) struct SortQuery {
     pub sort: Option<String>,
 }
 
-/// As `sort` says it.
+/// Values of `sort`.
 const ORDERS: [(&str, By); 3] = [("name", By::Name), ("size", By::Size), ("modified", By::Modified)];
 
 impl SortQuery {
-    /// The order.
+    /// The sort order.
     ///
     /// # Errors
-    /// When there is none like it.
+    /// The order is unknown.
     pub(crate) fn read(&self) -> ApiResult<Sort<By>> {
         Sort::read(self.sort.as_deref(), &ORDERS)
     }
@@ -123,7 +123,7 @@ pub(crate) enum Content {
     Nothing,
 }
 
-/// One page of a folder's list; an absent folder is an empty one.
+/// One page of a folder. A missing folder is empty.
 pub(crate) async fn list(
     folder: Option<Arc<Folder>>,
     path: &str,

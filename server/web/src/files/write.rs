@@ -1,4 +1,4 @@
-//! Writing what somebody sends.
+//! Writes uploaded files.
 
 use std::sync::Arc;
 
@@ -7,11 +7,10 @@ use super::{Content, Demands, blocking};
 use crate::error::{ApiError, ApiResult};
 use crate::volumes::Tree;
 
-/// Writes a file from what somebody sends, and says how long it is. Whatever goes wrong, nothing of it stays. `token`
-/// must be unique.
+/// Writes an uploaded file and returns its size. An error leaves nothing behind. `token` must be unique.
 ///
 /// # Errors
-/// When it cannot be written, it does not come whole, or what is there is not as it is demanded.
+/// The file cannot be written, the upload is incomplete, or a precondition is not met.
 pub(crate) async fn write(
     tree: &Tree,
     path: &str,
@@ -32,7 +31,7 @@ pub(crate) async fn write(
         size += piece.len() as u64;
         upload = blocking(move || upload.write(&piece).map(|()| upload)).await?;
     }
-    // A long file takes its time to come: somebody else may have been faster.
+    // Uploads take time: the file may have been changed concurrently.
     demands.met(tree, path).await?;
     blocking(move || upload.finish()).await?;
     Ok(size)

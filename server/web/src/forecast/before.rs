@@ -1,4 +1,4 @@
-//! What would become of a run before anybody starts it: its tasks are put on a copy of the desk.
+//! Forecasts a run before it is started: simulates its tasks on a copy of the scheduler state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,21 +27,22 @@ use crate::sized::{is_sized, recommended};
 use crate::state::Web;
 use crate::time::Time;
 
-/// How long the queue is played.
+/// Time limit of a simulation.
 const PLAYED: Duration = Duration::from_secs(1);
-/// One queue is played at a time: editors ask for this after each change.
+/// One simulation at a time: editors request a forecast after each change.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-/// The word for a task that its cluster would not take from whom it would run for.
+/// Code for a task that its cluster would refuse for the run's user.
 const NOT_TAKEN: &str = "not_taken";
 
-/// The run number of tasks that are tried: no run's id is as large, so that they come after all that were there before.
+/// Run number of the simulated tasks. It is greater than any run id, so that they queue behind all existing
+/// tasks.
 const RUN: u128 = u128::MAX;
 
-/// What would become of a run of a document.
+/// Forecasts a run of a document.
 ///
 /// # Errors
-/// Every mistake in the document and its parameters, or what the server lacks.
+/// All problems of the document and its parameters, or a server error.
 pub(crate) async fn forecast(
     web: &Web,
     caller: &Caller,
@@ -77,39 +78,39 @@ pub(crate) async fn forecast(
     })
 }
 
-/// The mistakes that say of a task that it can never start, by the task's position.
+/// Problems of tasks that can never start, by task position.
 pub(super) fn by_task(misfits: &[Problem]) -> BTreeMap<usize, &Problem> {
     let position = |problem: &Problem| problem.path.strip_prefix("/tasks/")?.split('/').next()?.parse().ok();
     misfits.iter().filter_map(|problem| Some((position(problem)?, problem))).collect()
 }
 
-/// A run that is planned and not started, with what is known of its tasks.
+/// A planned run that is not started, with the data for its forecast.
 pub(super) struct Foreseen<'f> {
     pub(super) plan: &'f RunPlan,
     pub(super) history: &'f History,
-    /// Whom it would run for.
+    /// The user that the run would belong to.
     pub(super) person: &'f str,
-    /// Tasks that can never start, by position.
+    /// Problems of tasks that can never start, by position.
     pub(super) misfits: BTreeMap<usize, &'f Problem>,
 }
 
 impl Foreseen<'_> {
-    /// Whose jobs it has.
+    /// Owner of its jobs.
     pub(super) fn whose(&self) -> Whose<'_> {
         Whose { project: &self.plan.context.project, person: self.person }
     }
 
-    /// Where a task goes.
+    /// Target of a task.
     pub(super) fn pool(&self, task: &PlannedTask) -> Pool {
         Pool { cluster: self.plan.cluster.clone(), node_group: task.placement.node_group.clone() }
     }
 
-    /// How long an attempt at a task takes.
+    /// Expected run time of an attempt.
     pub(super) fn run_time(&self, task: &PlannedTask) -> Option<RunTime> {
         self.history.of(&task.name, &self.plan.template_of(task).name, &self.pool(task))
     }
 
-    /// What the desk says of each task that is a job of its own, in so much time. Empty where there is no desk to ask.
+    /// Simulates every task that is a job, within `time`. Empty without a scheduler state.
     pub(super) async fn prospects(
         &self,
         web: &Web,
@@ -120,7 +121,7 @@ impl Foreseen<'_> {
             return Ok(BTreeMap::new());
         };
         let facts = clusters::facts(&executor).await?;
-        // Of a cluster that is away, or grows on demand, nobody knows what there is.
+        // The nodes of an unreachable or autoscaled cluster are unknown.
         if facts.nodes.is_empty() {
             return Ok(BTreeMap::new());
         }
@@ -138,7 +139,7 @@ impl Foreseen<'_> {
         tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
     }
 
-    /// Its tasks as jobs of a desk.
+    /// Its tasks as jobs for the simulation.
     fn jobs(&self, facts: &Facts, scaler: Scaler, sized: &Sized<'_>) -> Vec<(TaskIx, Tried)> {
         let plan = self.plan;
         let excludes = facts.nodes.len() == 1
@@ -155,7 +156,7 @@ impl Foreseen<'_> {
                 length: self.run_time(task).map(Into::into),
                 ..Spec::planned(gets.as_ref().unwrap_or(task), scaler)
             };
-            // What fits on no node takes nothing from the others.
+            // Tasks that fit no node take nothing from the others.
             let is_first = task.needs.is_empty() && !self.misfits.contains_key(&ix.index());
             (ix, Tried { spec, is_first })
         };
@@ -163,14 +164,14 @@ impl Foreseen<'_> {
     }
 }
 
-/// By what a task gets something else than it asks for.
+/// Data for right-sizing.
 struct Sized<'s> {
     history: &'s SizingHistory,
     desk: &'s Desk,
 }
 
 impl Sized<'_> {
-    /// A task as its first attempt gets it, where it is sized by itself.
+    /// A task with the resources of its first attempt. `None` without automatic right-sizing.
     fn task(&self, plan: &RunPlan, ix: TaskIx, facts: &Facts) -> Option<PlannedTask> {
         let task = plan.task(ix);
         let bound = || self.desk.most(&plan.context.project, task.placement.node_group.as_deref());
@@ -179,16 +180,16 @@ impl Sized<'_> {
     }
 }
 
-/// Whether a task holds something of its cluster: neither a question to a person, nor a run of another pipeline.
+/// Whether a task uses resources of its cluster. Approvals and sub-runs do not.
 pub(super) fn is_job(task: &PlannedTask) -> bool {
     !task.roles.is_empty() && !task.calls
 }
 
-/// For whom a forecast is made.
+/// The reader of a forecast.
 struct Shown<'s> {
     plan: &'s RunPlan,
     person: &'s str,
-    /// The projects that they see; none for all.
+    /// Projects that the reader can see. `None` means all.
     seen: Option<&'s [String]>,
 }
 
@@ -253,7 +254,7 @@ impl Shown<'_> {
     }
 }
 
-/// That others would be preempted; nothing where none would.
+/// Message about preempted jobs. `None` without any.
 fn preempting(jobs: usize) -> Option<String> {
     match jobs {
         0 => None,

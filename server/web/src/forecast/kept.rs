@@ -1,5 +1,5 @@
-//! What keeps the first tasks of a run, whatever its cluster has: a budget that is spent, other runs of its pipeline, other
-//! tasks of the run.
+//! What blocks the first tasks of a run regardless of capacity: a spent budget, other runs of its pipeline,
+//! or other tasks of the run.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,22 +21,17 @@ use crate::state::Web;
 /// Why a task would not start.
 #[derive(Clone, Debug)]
 pub(super) struct Keeps {
-    /// Whether it waits, or is refused.
+    /// Whether the task is pending or never starts.
     pub(super) outlook: Outlook,
-    /// The rule's word.
     pub(super) rule: String,
-    /// Message.
     pub(super) message: String,
 }
 
-/// The first tasks of a run that something keeps.
+/// First tasks of a run that are blocked.
 pub(super) struct Kept(BTreeMap<TaskIx, Keeps>);
 
 impl Kept {
     /// Of a run that would be started now.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub(super) async fn of(web: &Web, plan: &RunPlan) -> ApiResult<Self> {
         let firsts = (0u32..).map(TaskIx).zip(&plan.tasks).filter(|(_, task)| task.needs.is_empty());
         Ok(Self(match whole_run(web, plan).await? {
@@ -45,13 +40,13 @@ impl Kept {
         }))
     }
 
-    /// What keeps a task, if something does.
+    /// What blocks a task, if anything.
     pub(super) fn task(&self, ix: TaskIx) -> Option<&Keeps> {
         self.0.get(&ix)
     }
 }
 
-/// What keeps a whole run from beginning.
+/// What blocks the whole run.
 async fn whole_run(web: &Web, plan: &RunPlan) -> ApiResult<Option<Keeps>> {
     let project = &plan.context.project;
     let standing = web.store().budget_standing(project, web.now()).await?;
@@ -74,7 +69,7 @@ async fn whole_run(web: &Web, plan: &RunPlan) -> ApiResult<Option<Keeps>> {
     Ok(message.map(|message| Keeps { outlook: Outlook::Waits, rule: queued::RULE.to_owned(), message }))
 }
 
-/// The first tasks beyond what may go on at once in a run, by priority and then in the document's order.
+/// First tasks beyond the run's parallelism, by priority and then in the document's order.
 fn beyond(plan: &RunPlan) -> impl Iterator<Item = (TaskIx, Keeps)> {
     let is_first = |(_, task): &(TaskIx, &PlannedTask)| task.needs.is_empty() && is_job(task);
     let mut firsts: Vec<_> = (0u32..).map(TaskIx).zip(&plan.tasks).filter(is_first).collect();
@@ -92,14 +87,14 @@ fn beyond(plan: &RunPlan) -> impl Iterator<Item = (TaskIx, Keeps)> {
     firsts.into_iter().filter_map(kept)
 }
 
-/// How many instances of a task go on at once, where nothing else keeps them.
+/// Maximum concurrent instances of a task, if nothing else blocks them.
 fn at_once(task: &PlannedTask) -> usize {
     let most =
         task.for_each.as_ref().and_then(|each| each.parallelism).map_or(usize::MAX, |most| most as usize);
     instances(task).unwrap_or(1).min(most)
 }
 
-/// How many instances a task has; none where earlier tasks decide that.
+/// Number of a task's instances. `None` if upstream tasks decide it.
 pub(super) fn instances(task: &PlannedTask) -> Option<usize> {
     match task.for_each.as_ref().map(|each| &each.items) {
         None => Some(1),

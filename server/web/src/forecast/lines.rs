@@ -1,6 +1,5 @@
-//! Who waits for others of its own run, since only so many of a task's instances, or of the run's jobs, go on at once: who is
-//! before it, who is under way, and when it may be its turn. Read from the run's rows when somebody looks, as every end changes
-//! it.
+//! Queues within a run, due to the parallelism of a task or of the run: what is ahead, what is active, and
+//! estimated starts. Computed from the run's rows on request, as every end changes them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,19 +21,20 @@ use super::{JobStart, RunStarts};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// How long an answer is good: for all who look at the same moment.
+/// Cache lifetime, so that concurrent requests share a result.
 const FRESH: Duration = Duration::from_secs(2);
-/// How many runs are remembered.
+/// Maximum number of cached runs.
 const RUNS: u64 = 256;
-/// Of a run, so many instances that wait are looked at, and so many attempts: those behind them are told the rule alone.
+/// Maximum number of pending instances, and of attempts, that are read per run. Instances beyond it get only
+/// the rule.
 const LOOKED_AT: usize = 20_000;
-/// Of so many in a line it is worked out when it is their turn.
+/// Starts are estimated for this many instances at the head of a queue.
 const FORESEEN: usize = 500;
 
-/// The lines of runs, as they were a moment ago.
+/// Cached queues of runs.
 pub(crate) struct Lines {
     known: Cache<RunId, Arc<RunLines>>,
-    /// One is worked out at a time: that takes a core.
+    /// One computation at a time: each takes a CPU.
     turn: Semaphore,
 }
 
@@ -46,10 +46,8 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// The lines of a run. `starts` says when those may start that have had their turn, and wait for a place.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// The queues of a run. `starts` has the estimated starts of instances that left these queues and wait
+    /// for resources.
     pub(crate) async fn of_run(
         &self,
         web: &Web,
@@ -73,7 +71,7 @@ impl Lines {
         let mut waiting = store.waiting_of(&run.id, LOOKED_AT).await?;
         let live = store.live_attempts(&run.id, LOOKED_AT).await?;
         let history = store.run_times(&plan.context.project, &plan.pipeline).await?;
-        // Who has got a place between the two reads waits no more.
+        // Instances that were submitted between the two reads are no longer pending.
         let placed: BTreeSet<(TaskIx, InstanceIx)> =
             live.iter().map(|attempt| (attempt.task, attempt.key.instance)).collect();
         waiting.retain(|one| !placed.contains(&(one.task, one.instance)));
@@ -89,7 +87,7 @@ impl Lines {
     }
 }
 
-/// How many instances of a task, or jobs of the run, may go on at once.
+/// Parallelism of a task's instances, or of the run's jobs.
 fn parallelism(plan: &RunPlan, of: Option<TaskIx>) -> Option<u32> {
     match of {
         Some(task) => plan.task(task).for_each.as_ref()?.parallelism,
@@ -97,7 +95,7 @@ fn parallelism(plan: &RunPlan, of: Option<TaskIx>) -> Option<u32> {
     }
 }
 
-/// What the engine has noted of what waits for others of its run.
+/// The stored explanation of an instance that waits for others of its run.
 fn kept_by(one: &InstanceRecord) -> Option<&Explanation> {
     match &one.state {
         InstanceState::Waiting { reason: Some(WaitReason::Parallelism { why, .. }), .. } => why.as_deref(),
@@ -105,25 +103,25 @@ fn kept_by(one: &InstanceRecord) -> Option<&Explanation> {
     }
 }
 
-/// The lines of a run: those of its tasks, and its own.
+/// Queues of a run: one per limited task, and the run's own.
 #[derive(Debug, Default)]
 pub(crate) struct RunLines(BTreeMap<Option<TaskIx>, Line>);
 
-/// Single line of text.
+/// One queue.
 #[derive(Debug)]
 struct Line {
-    /// Where each stands that waits.
+    /// Position of each pending instance.
     places: BTreeMap<(TaskIx, InstanceIx), u32>,
-    /// How many have had their turn and have not ended.
+    /// Number of active instances: they have left the queue and have not ended.
     active: u32,
-    /// Those of them that run. The end of one is the turn of the first in the line.
+    /// The running ones. When one ends, the head of the queue starts.
     holders: Vec<Holder>,
-    /// When it is the turn of those at its head.
+    /// Estimated starts of the instances at the head.
     starts: Vec<Option<StartEstimate>>,
 }
 
 impl RunLines {
-    /// Why an instance waits, and when it may be its turn, where it waits in a line.
+    /// Why an instance waits in a queue, and its estimated start. `None` if it is in no queue.
     pub(crate) fn of(&self, one: &InstanceRecord) -> Option<JobStart> {
         let noted = kept_by(one)?;
         let of = (noted.rule == WaitRule::TaskParallelism).then_some(one.task);
@@ -137,22 +135,22 @@ impl RunLines {
     }
 }
 
-/// What the lines of a run are told from.
+/// Data that the queues are computed from.
 struct Seen<'s> {
     run: &'s RunRecord,
     plan: &'s RunPlan,
-    /// Its instances that wait, those that were ready first.
+    /// Pending instances of the run, by the time at which they became ready.
     waiting: &'s [InstanceRecord],
-    /// Its attempts that have not ended.
+    /// Attempts that have not ended.
     live: &'s [AttemptRecord],
     history: &'s History,
-    /// When those may start that wait for a place.
+    /// Estimated starts of instances that wait for resources.
     starts: &'s RunStarts,
     now: Timestamp,
 }
 
 impl Seen<'_> {
-    /// The line of a task, or of the run. `None` where nobody stands in it.
+    /// The queue of a task, or of the run. `None` if it is empty.
     fn line(&self, of: Option<TaskIx>) -> Option<Line> {
         let rule = if of.is_some() { WaitRule::TaskParallelism } else { WaitRule::PipelineParallelism };
         let limit = parallelism(self.plan, of)? as usize;
@@ -162,7 +160,7 @@ impl Seen<'_> {
         if !mine().any(|one| stands(&one)) {
             return None;
         }
-        // Whose turn comes in the line of its task stands in that of the run by its priority and by when it was ready.
+        // Instances at the head of their task's queue enter the run's queue, by priority and ready time.
         let comes = |one: &&InstanceRecord| of.is_none() && kept_by(one).is_some();
         let mut waiting: Vec<&InstanceRecord> = mine().filter(|one| stands(one) || comes(one)).collect();
         waiting.sort_by_key(|one| Reverse(self.plan.task(one.task).priority));
@@ -170,7 +168,7 @@ impl Seen<'_> {
         let run = live.iter().map(|attempt| {
             (attempt.state.started_at().unwrap_or(attempt.created_at), self.lasts(attempt.task))
         });
-        // What has had its turn in the line of its task may stand in that of the run.
+        // Instances that left their task's queue may wait in the run's queue.
         let has_turn = |one: &&InstanceRecord| {
             let above = kept_by(one).is_some_and(|why| why.rule == WaitRule::PipelineParallelism);
             one.state.is_queued() || (of.is_some() && above)
@@ -191,13 +189,13 @@ impl Seen<'_> {
         })
     }
 
-    /// Whether the line of the run keeps what has its turn in that of its task: nobody says then when that starts.
+    /// Whether the run's queue blocks instances that left their task's queue: then their start is unknown.
     fn is_full(&self) -> bool {
         let mut kept = self.waiting.iter().filter_map(kept_by);
         kept.any(|why| why.rule == WaitRule::PipelineParallelism)
     }
 
-    /// How long an attempt at a task takes.
+    /// Expected duration of an attempt, and its timeout.
     fn lasts(&self, task: TaskIx) -> Lasts {
         let planned = self.plan.task(task);
         let node_group = planned.placement.node_group.clone();
@@ -206,7 +204,8 @@ impl Seen<'_> {
         Lasts { length: length.map(Into::into), limit: planned.timeout.map(|limit| limit.0) }
     }
 
-    /// When one begins that has had its turn, and how long it takes. Where nobody knows the one, nobody knows when it ends.
+    /// Estimated start and duration of an instance that left the queue. Without an estimated start, its end
+    /// is unknown, too.
     fn begins(&self, one: &InstanceRecord) -> (Timestamp, Lasts) {
         let known = self.starts.of(&self.plan.task(one.task).name, one.instance);
         match known.and_then(|known| known.start) {

@@ -1,4 +1,5 @@
-//! When jobs may start. The engine's desks are asked, by copies of them: what is simulated holds up nothing.
+//! Estimated starts of jobs. Simulations run on copies of the engine's scheduler states, so that they block
+//! nothing.
 
 pub(crate) mod before;
 mod kept;
@@ -17,10 +18,11 @@ use tokio::time::timeout;
 
 use crate::state::Web;
 
-/// How long the engine is waited for: it may be waiting for the database.
+/// Timeout for the engine: it may be waiting for the database.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A copy of a cluster's desk. `None` where the engine of this server knows no such cluster, or does not answer now.
+/// A copy of a cluster's scheduler state. `None` if this server's engine does not know the cluster or does
+/// not respond in time.
 pub(crate) async fn desk(web: &Web, cluster: &str) -> Option<Arc<Desk>> {
     timeout(PATIENCE, web.desk(cluster)).await.ok().flatten()
 }

@@ -1,5 +1,5 @@
-//! What would become of a run in each place that it may go to: when it starts, how long it takes, what it costs. Nothing
-//! moves by itself; a person compares, and chooses.
+//! Compares the target clusters that a run can use: start, duration and cost. Runs never move automatically:
+//! the user compares and chooses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,16 +25,16 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::time::Time;
 
-/// So many places are compared.
+/// Maximum number of compared targets.
 const COMPARED: usize = 32;
-/// How long queues are played for all of them, and for each at the least.
+/// Time limit of the simulations of all targets, and the minimum for each.
 const PLAYED: Duration = Duration::from_secs(2);
 const PLAYED_EACH: Duration = Duration::from_millis(100);
 
-/// Compares all places that a run of a document may go to.
+/// Compares all targets that a run of a document can use.
 ///
 /// # Errors
-/// Mistakes in the document's form, and those that it has wherever it goes; what the server lacks.
+/// Syntax problems of the document, and problems that it has with every target. Or a server error.
 pub(crate) async fn compare(
     web: &Web,
     caller: &Caller,
@@ -62,7 +62,7 @@ pub(crate) async fn compare(
         }
         places.push(view);
     }
-    // What is wrong in every place is wrong with the document, and told once.
+    // Problems with every target are problems of the document: report them once.
     let same = refusals.windows(2).all(|two| two[0].problems() == two[1].problems());
     let everywhere = refusals.len() == places.len() && same;
     if let Some(error) = refusals.into_iter().next().filter(|_| everywhere) {
@@ -72,20 +72,20 @@ pub(crate) async fn compare(
     Ok(ComparedPlacesView { at: Time(comparing.now), places, left_out, currency, problems: Vec::new() })
 }
 
-/// What places are compared with.
+/// Data for the comparison.
 struct Comparing<'c> {
     web: &'c Web,
     caller: &'c Caller,
     lang: Lang,
     now: Timestamp,
     prices: PriceList,
-    /// Of the pipeline, when its name is known.
+    /// History of the pipeline, if its name is known.
     history: Option<History>,
-    /// What keeps its first tasks wherever they go.
+    /// What blocks its first tasks regardless of the target.
     kept: Option<Kept>,
-    /// Copies of the clusters' desks, each asked for once.
+    /// Copies of the clusters' scheduler states, each requested once.
     desks: BTreeMap<String, Option<Arc<Desk>>>,
-    /// How long the queue of one place is played.
+    /// Time limit of the simulation of one target.
     time: Duration,
 }
 
@@ -129,7 +129,7 @@ impl<'c> Comparing<'c> {
         found
     }
 
-    /// Says of a place what would become of a run there.
+    /// Adds the forecast for a target to its view.
     async fn fill(
         &mut self,
         view: &mut ComparedPlaceView,
@@ -165,7 +165,7 @@ impl<'c> Comparing<'c> {
     }
 }
 
-/// Tasks of which the desk says that they can never start; those of `told` are told already.
+/// Problems of tasks that can never start according to the simulation. Omits those in `told`.
 fn never(prospects: &BTreeMap<TaskIx, Prospect>, told: &[Problem], whose: Whose<'_>) -> Vec<Problem> {
     let told = by_task(told);
     let found = prospects.iter().filter(|(ix, _)| !told.contains_key(&ix.index()));
@@ -179,12 +179,12 @@ fn never(prospects: &BTreeMap<TaskIx, Prospect>, told: &[Problem], whose: Whose<
     found.filter_map(problem).collect()
 }
 
-/// What becomes of the tasks that need nothing first.
+/// Forecast of the tasks without dependencies.
 struct Firsts {
     outlook: Outlook,
-    /// Why one of them waits.
+    /// Why one of them is pending.
     message: Option<String>,
-    /// When the first of them starts, where that is known.
+    /// Estimated start of the first one, if known.
     first: Option<StartEstimate>,
     /// When all of them have started.
     all: Option<StartEstimate>,
@@ -230,7 +230,7 @@ fn of_both(
     StartEstimate { p50: pick(one.p50, other.p50), p90: pick(one.p90, other.p90) }
 }
 
-/// What is known of how long a run takes and what it costs, in the place that it is planned for.
+/// Known duration and cost of a run on its planned target.
 struct Known {
     takes: Option<TakesView>,
     cost: Option<Money>,

@@ -1,5 +1,5 @@
-//! When the jobs of a run may start, and why those wait of which the engine has not said so yet: worked out when somebody
-//! looks, once for all who do, and kept for a moment.
+//! Estimated starts of a run's jobs, and pending reasons that the engine has not stored yet. Computed on
+//! request, once for concurrent requests, and cached briefly.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,44 +15,44 @@ use tokio::time::{Instant, timeout};
 
 use crate::state::Web;
 
-/// Of a run, so many instances that wait are looked at: the first of each task, then the second of each. Those behind them
-/// wait as the last one of their task does that was looked at.
+/// Maximum number of pending instances per run that are simulated: first the first one of each task, then the
+/// second ones. Those behind get the result of their task's last simulated one.
 const LOOKED_AT: usize = 64;
-/// How long an answer is good.
+/// Cache lifetime.
 const FRESH: Duration = Duration::from_secs(15);
-/// How many runs are remembered.
+/// Maximum number of cached runs.
 const RUNS: u64 = 1024;
-/// How long the queue is played: of a long one, what is far behind stays unknown.
+/// Time limit of the simulation. In a long queue, starts far behind stay unknown.
 const PLAYED: Duration = Duration::from_secs(1);
-/// How long it is worked out why they wait.
+/// Time limit for computing the pending reasons.
 const EXPLAINED: Duration = Duration::from_millis(200);
-/// How long a reader waits for it; whoever comes later finds it.
+/// How long a request waits for the result. Later requests find it in the cache.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What the queue says of the instances of a run that wait, by task and instance.
+/// Pending instances of a run, by task and instance.
 #[derive(Debug, Default)]
 pub(crate) struct RunStarts(BTreeMap<(String, u32), JobStart>);
 
-/// What the queue says of a job that waits.
+/// Estimated start and reason of a pending job.
 #[derive(Debug, Default)]
 pub(crate) struct JobStart {
-    /// When it may start, where that is known.
+    /// Estimated start, if known.
     pub(crate) start: Option<StartEstimate>,
-    /// Why it waits, as it was when somebody looked.
+    /// Pending reason at the time of the computation.
     pub(crate) reason: Option<WaitReason>,
 }
 
 impl RunStarts {
-    /// What is known of an instance of a task.
+    /// The entry of an instance of a task.
     pub(crate) fn of(&self, task: &str, instance: u32) -> Option<&JobStart> {
         self.0.get(&(task.to_owned(), instance))
     }
 }
 
-/// What is known of when jobs may start.
+/// Cached estimated starts.
 pub(crate) struct Starts {
     known: Cache<RunId, Arc<RunStarts>>,
-    /// One queue is played at a time.
+    /// One simulation at a time.
     turn: Arc<Semaphore>,
 }
 
@@ -64,14 +64,14 @@ impl Default for Starts {
 }
 
 impl Starts {
-    /// When those instances of a run may start that wait. Empty where nothing is known, or not yet.
+    /// Estimated starts of a run's pending instances. Empty if nothing is known yet.
     pub(crate) async fn of_run(&self, web: &Web, run: &RunId, cluster: &str) -> Arc<RunStarts> {
         if let Some(known) = self.known.get(run) {
             return known;
         }
         let (web, known, turn) = (web.clone(), self.known.clone(), Arc::clone(&self.turn));
         let (run, cluster) = (run.clone(), cluster.to_owned());
-        // It goes on when its reader has gone.
+        // Continues when the request is cancelled.
         let work = tokio::spawn(async move {
             let _turn = turn.acquire_owned().await.ok()?;
             if let Some(known) = known.get(&run) {
@@ -87,7 +87,7 @@ impl Starts {
     }
 }
 
-/// Plays the queue for the jobs of a run that wait.
+/// Simulates the queue for the pending jobs of a run.
 fn play(desk: &Desk, run: &RunId, now: Timestamp) -> RunStarts {
     let mut waiting: BTreeMap<String, BTreeMap<u32, JobId>> = BTreeMap::new();
     for (job, spec) in desk.waiting_jobs().filter(|(_, spec)| spec.key.starts_with(run.as_str())) {
@@ -104,7 +104,7 @@ fn play(desk: &Desk, run: &RunId, now: Timestamp) -> RunStarts {
         reasons.extend(desk.reason(*job, now).map(|reason| (*job, reason)));
     }
     let until = Instant::now() + PLAYED;
-    // The same seed: who looks again sees the same, as long as nothing has changed.
+    // The same seed: repeated requests get the same result while nothing changes.
     let starts = desk.estimates(&jobs, now, 1, &mut || Instant::now() < until);
     let mut found = BTreeMap::new();
     for (task, of_task) in waiting {
@@ -114,7 +114,7 @@ fn play(desk: &Desk, run: &RunId, now: Timestamp) -> RunStarts {
             let like_the_last = || last.as_ref().map(|(at, reason)| reason.clone().further_behind(rank - at));
             let reason = own.clone().or_else(like_the_last);
             found.insert((task.clone(), instance), JobStart { start: starts.get(&job).copied(), reason });
-            // Its holders are many, and nothing to those behind.
+            // Omit the many blocking jobs: they do not matter to instances further behind.
             last = own.filter(WaitReason::is_of_all).map(|own| (rank, own.further_behind(0))).or(last);
         }
     }

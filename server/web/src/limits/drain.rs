@@ -1,5 +1,5 @@
-//! What is left of a body that was refused half-way is read and thrown away: a connection that is closed over unread
-//! bytes is reset, and whoever still sends would see that instead of the answer.
+//! Reads and discards the rest of a body whose request was refused. Closing a connection with unread bytes
+//! resets it: a client that still sends would get the reset instead of the response.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -13,17 +13,16 @@ use axum::response::Response;
 use futures::{StreamExt, stream};
 use tokio::time::timeout;
 
-/// The most that is thrown away, in bytes, and for how long.
+/// Maximum bytes to discard, and the time limit.
 const MOST: usize = 8 << 20;
 const TIME: Duration = Duration::from_secs(5);
 
-/// A body that can be taken back from who was to read it.
+/// A body that can be taken back from its reader.
 #[derive(Clone)]
 struct Lent(Arc<Mutex<Option<BodyDataStream>>>);
 
-/// The middleware.
 pub(crate) async fn drain(request: Request, next: Next) -> Response {
-    // Who waits to be told to send has sent nothing, and asking for it would tell them to.
+    // With `Expect`, the client has sent nothing yet. Polling the body would request it.
     if request.body().is_end_stream() || request.headers().contains_key(header::EXPECT) {
         return next.run(request).await;
     }
@@ -51,7 +50,7 @@ impl Lent {
         polled
     }
 
-    /// What was not read of it.
+    /// The unread rest of the body.
     fn take_back(&self) -> Option<BodyDataStream> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

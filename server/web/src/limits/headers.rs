@@ -1,4 +1,4 @@
-//! Headers of every answer: what browsers must not do with it, and the request's id.
+//! Response headers: security headers and the request's id.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
@@ -10,11 +10,11 @@ use tower_http::request_id::{MakeRequestId, RequestId};
 
 use crate::state::Web;
 
-/// What allows one style element in a page: editors that make their own styles carry it.
+/// CSP nonce for one style element of a page. Editors that create their own styles use it.
 #[derive(Clone, Debug)]
 pub(crate) struct Nonce(pub String);
 
-/// Gives requests that have no id one of ours.
+/// Generates ids for requests without one.
 #[derive(Clone)]
 pub(crate) struct Ids(pub Web);
 
@@ -24,7 +24,7 @@ impl MakeRequestId for Ids {
     }
 }
 
-/// Sets the headers, unless the handler has set its own.
+/// Sets the headers that the handler has not set.
 pub(crate) async fn set(State(web): State<Web>, mut request: Request, next: Next) -> Response {
     let nonce = STANDARD_NO_PAD.encode(web.random::<16>());
     request.extensions_mut().insert(Nonce(nonce.clone()));

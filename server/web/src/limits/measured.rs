@@ -1,4 +1,4 @@
-//! What is told of requests: a span while each is worked on, and how long it took.
+//! Tracing and metrics of requests: a span for each, and its duration.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use tracing::field::Empty;
 
 use super::REQUEST_ID;
 
-/// The middleware. It is inside of the span.
+/// Middleware, inside the span.
 pub(crate) async fn measured(request: Request, next: Next) -> Response {
     let began = Instant::now();
     let (method, route) = (request.method().clone(), request.extensions().get::<MatchedPath>().cloned());
@@ -30,7 +30,7 @@ pub(crate) async fn measured(request: Request, next: Next) -> Response {
     response
 }
 
-/// What the log says around whatever a request leads to. Queries and headers are not in it: they may hold secrets.
+/// Span of a request. It omits the query and headers, which may contain secrets.
 pub(crate) fn span<B>(request: &axum::http::Request<B>) -> Span {
     let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
     let method = request.method();

@@ -1,4 +1,4 @@
-//! What surrounds every request: an id, sizes, headers, and the form in which refusals are shown.
+//! Middleware of all requests: ids, size limits, headers and error format.
 
 mod drain;
 mod headers;
@@ -27,15 +27,15 @@ pub(crate) use time::bound;
 
 use crate::state::Web;
 
-/// The longest body that a handler reads, unless it says otherwise, in bytes.
+/// Maximum body size, unless the handler overrides it, in bytes.
 const BODY: usize = 4 << 20;
 
-/// The header that a request's id is in.
+/// Header with the request's id.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The routes with everything around them; the last layer is the outermost.
+/// Adds the middleware to the routes. The last layer is the outermost.
 pub(crate) fn around(routes: Router<Web>, web: &Web) -> Router<Web> {
-    // Events are to arrive at once, not when a compressor's block is full.
+    // Send events at once, not when the compressor's block is full.
     let compress = SizeAbove::new(1024)
         .and(NotForContentType::new("text/event-stream"))
         .and(NotForContentType::const_new("application/gzip"))

@@ -1,7 +1,7 @@
-//! `Idempotency-Key`: a creation that is sent twice, because its first answer was lost, is done once.
+//! `Idempotency-Key`: a retried creation, after a lost response, is executed once.
 //!
-//! What succeeded is kept for a day, encrypted, for it may hold a token that is shown only once; whoever sends the same
-//! again gets the same answer. What was refused changed nothing, and may simply be tried again.
+//! Successful responses are kept for a day and repeated for the same request. They are encrypted, as they may
+//! contain a token that is shown only once. A refused request changed nothing and can simply be retried.
 
 use std::time::Duration;
 
@@ -23,14 +23,14 @@ use crate::state::Web;
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// Characters of a key.
+/// Maximum length of a key, in characters.
 const LONGEST: usize = 255;
-/// How long answers are kept.
+/// How long responses are kept.
 pub(super) const KEPT: Duration = Duration::from_secs(86_400);
-/// Headers that belong to what was created.
+/// Headers that are kept with the response.
 const OF_ANSWER: [HeaderName; 3] = [header::CONTENT_TYPE, header::LOCATION, header::ETAG];
 
-/// The middleware, inside the guard.
+/// Middleware, inside the guard.
 pub(crate) async fn once(State(web): State<Web>, request: Request, next: Next) -> Response {
     let creates = request.extensions().get::<&'static Rule>().is_some_and(|rule| rule.creates());
     let caller = request.extensions().get::<Caller>().cloned();
@@ -74,7 +74,8 @@ async fn once_only(
             return Err(ApiError::new(Kind::Invalid, detail));
         }
     }
-    // Apart, so that it is carried out and its answer kept also when the client goes away meanwhile.
+    // In a separate task, so that the request completes and its response is kept even if the client
+    // disconnects.
     let request = Request::from_parts(parts, Body::from(body));
     let work = tokio::spawn(async move { next.run(request).await });
     let keeper = tokio::spawn(async move {
@@ -89,7 +90,7 @@ async fn once_only(
     keeper.await.map_err(ApiError::internal)
 }
 
-/// Keeps an answer when it is a success.
+/// Keeps a successful response.
 async fn keep(web: &Web, user: &str, key: &str, response: Response) -> Response {
     if !response.status().is_success() {
         forget(web, user, key).await;
@@ -140,12 +141,12 @@ fn kept_headers(headers: &HeaderMap) -> String {
     json!(kept.collect::<std::collections::BTreeMap<_, _>>()).to_string()
 }
 
-/// What the encryption of an answer is bound to beside the person.
+/// Associated data of the encryption, besides the user.
 fn place(key: &str) -> String {
     format!("answer {key}")
 }
 
-/// Tells one request from another.
+/// Hash that identifies a request.
 fn digest(method: &str, uri: &str, body: &Bytes) -> String {
     let mut digest = Sha256::new();
     for part in [method.as_bytes(), uri.as_bytes(), body] {

@@ -1,5 +1,5 @@
-//! Gives refusals their form: a problem document to programs, a page to people. Faults of the server are logged here,
-//! once, with what led to them.
+//! Formats errors: a problem document for API clients, a page for browsers. Server errors are logged here,
+//! once, with their causes.
 
 use axum::RequestPartsExt;
 use axum::extract::{Request, State};
@@ -14,7 +14,6 @@ use crate::pages::{self, Frame};
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// The middleware.
 pub(crate) async fn present(State(web): State<Web>, request: Request, next: Next) -> Response {
     let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
     let (mut parts, body) = request.into_parts();
@@ -40,7 +39,7 @@ pub(crate) async fn present(State(web): State<Web>, request: Request, next: Next
         }
         None => document(&error, &id, lang),
     };
-    // What goes with any answer: a session's new cookie, what is left of a rate.
+    // Keep headers of the original response: a new session cookie, rate limits.
     for (name, value) in response.headers() {
         if ![header::CONTENT_TYPE, header::CONTENT_LENGTH].contains(name) {
             shown.headers_mut().append(name.clone(), value.clone());
@@ -52,7 +51,7 @@ pub(crate) async fn present(State(web): State<Web>, request: Request, next: Next
     shown
 }
 
-/// Refusals that axum or a layer made by itself.
+/// Errors created by axum or a layer.
 fn of_axum(response: &Response) -> Option<ApiError> {
     match response.status() {
         StatusCode::METHOD_NOT_ALLOWED => Some(ApiError::no_method()),

@@ -1,5 +1,5 @@
-//! How many requests a caller may send. A bucket for each token, person or address fills at an even rate; the headers
-//! say what is in it (draft-ietf-httpapi-ratelimit-headers).
+//! Rate limits. Each token, user or address has a token bucket. The headers report its state
+//! (draft-ietf-httpapi-ratelimit-headers).
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,34 +18,34 @@ use crate::error::{ApiError, ApiResult};
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const STANDING: HeaderName = HeaderName::from_static("ratelimit");
 
-/// After so many requests, buckets that are full again are forgotten.
+/// Full buckets are removed every this many requests.
 const TIDY_AFTER: u32 = 10_000;
 
-/// How long a token that nobody uses is known, and how many are.
+/// How long an unused token is remembered, and how many are.
 const KNOWN: Duration = Duration::from_secs(3600);
 const MOST: u64 = 100_000;
 
 type Buckets = RateLimiter<String, DashMapStateStore<String>, DefaultClock, StateInformationMiddleware>;
 
-/// The buckets of all callers.
+/// Buckets of all callers.
 pub(crate) struct Rates {
     callers: Option<Bucket>,
     strangers: Option<Bucket>,
     taken: AtomicU32,
-    /// Hashes of tokens that were right lately.
+    /// Hashes of recently valid tokens.
     right: Cache<String, ()>,
 }
 
 struct Bucket {
     name: &'static str,
     buckets: Buckets,
-    /// Requests a second.
+    /// Requests per second.
     rate: NonZeroU32,
-    /// Requests at once.
+    /// Maximum burst.
     burst: NonZeroU32,
 }
 
-/// What is left in a caller's bucket, as headers of the answer.
+/// State of a caller's bucket, as response headers.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
     policy: String,
@@ -53,8 +53,8 @@ pub(crate) struct Standing {
 }
 
 impl Rates {
-    /// So many requests a second for each caller, twice as many at once; no limit when it is 0. Who has not signed in
-    /// may change something a fifteenth as often.
+    /// `rate` requests per second for each caller, with a burst of twice as many. 0 means no limit.
+    /// Unauthenticated clients get a fifteenth of it for modifying requests.
     pub(crate) fn new(rate: u32) -> Self {
         let strangers = if rate == 0 { 0 } else { (rate / 15).max(1) };
         Self {
@@ -65,23 +65,24 @@ impl Rates {
         }
     }
 
-    /// Whether a token was right lately. What was not counts as a stranger's try before it is looked up: nobody who
-    /// guesses keeps the database busy, and nobody who is known waits for those who guess at the same address.
+    /// Whether a token was valid recently. Unknown tokens count for the client's address before they are
+    /// looked up. Guessing thus cannot overload the database, nor slow down known callers at the same
+    /// address.
     pub(crate) fn knows(&self, hash: &str) -> bool {
         self.right.get(hash).is_some()
     }
 
-    /// A token is right.
+    /// Remembers a valid token.
     pub(crate) fn know(&self, hash: String) {
         self.right.insert(hash, ());
     }
 
-    /// A token holds no more.
+    /// Forgets a token that is no longer valid.
     pub(crate) fn forget(&self, hash: &str) {
         self.right.invalidate(hash);
     }
 
-    /// A request of somebody who has shown who they are.
+    /// Counts a request of an authenticated caller.
     pub(crate) fn of_caller(&self, caller: &Caller) -> ApiResult<Option<Standing>> {
         let key = match &caller.via {
             Via::Token { id, .. } => format!("token {id}"),
@@ -90,7 +91,8 @@ impl Rates {
         self.take(self.callers.as_ref(), key)
     }
 
-    /// A request of somebody who has not; `changes` when it may change something, or showed something wrong.
+    /// Counts a request of an unauthenticated client. `changes` is true for modifying requests and invalid
+    /// credentials.
     pub(crate) fn of_stranger(&self, address: &str, changes: bool) -> ApiResult<Option<Standing>> {
         let bucket = if changes { &self.strangers } else { &self.callers };
         self.take(bucket.as_ref(), format!("address {}", network(address)))
@@ -136,7 +138,6 @@ impl Bucket {
 }
 
 impl Standing {
-    /// Sets the headers.
     pub(crate) fn put(&self, headers: &mut HeaderMap) {
         for (name, value) in self.headers() {
             headers.insert(name, value);

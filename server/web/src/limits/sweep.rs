@@ -1,5 +1,4 @@
-//! What has no use any more is deleted once an hour: answers that were kept, sessions that have ended, old changes of
-//! sizes, code that nothing names.
+//! Hourly cleanup: kept responses, ended sessions, old size changes and unreferenced code.
 
 use std::time::Duration;
 
@@ -8,10 +7,10 @@ use crate::state::Web;
 const EVERY: Duration = Duration::from_secs(60 * 60);
 /// How long ended sessions are kept.
 const SESSIONS: Duration = Duration::from_secs(30 * 86_400);
-/// How long messages that were sent, or given up, are kept.
+/// How long delivered and failed messages are kept.
 const ALERTS: Duration = Duration::from_secs(30 * 86_400);
 
-/// Begins to.
+/// Starts the cleanup task.
 pub(crate) fn start(web: &Web) {
     let web = web.downgrade();
     tokio::spawn(async move {

@@ -1,5 +1,5 @@
-//! No request takes for ever: a handler that has no answer after a minute is given up. Answers that flow for long, such
-//! as events, have begun by then. An upload may take longer, for as long as something of it keeps coming.
+//! Request timeouts: a handler without a response after a minute is cancelled. Streaming responses, such as
+//! events, have started by then. An upload may take longer while it makes progress.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,21 +19,20 @@ use crate::error::{ApiError, Kind};
 
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// How an upload must go on.
+/// Minimum speed of an upload.
 const UPLOAD: Pace = Pace { window: LONGEST, least: 64 << 10, after: Duration::from_secs(10 * 60) };
 
-/// How fast a body must come.
+/// Minimum speed of a request body.
 #[derive(Clone, Copy)]
 struct Pace {
-    /// In each such time,
+    /// In each window of this length,
     window: Duration,
-    /// so many bytes at least, or its end.
+    /// at least this many bytes must arrive, unless the body ends.
     least: u64,
-    /// How long it may take to answer once all is there: large files are made durable then.
+    /// Timeout for the response once the body is complete: large files are synced to disk then.
     after: Duration,
 }
 
-/// The middleware.
 pub(crate) async fn bound(request: Request, next: Next) -> Response {
     if request.method() == Method::PUT {
         let (parts, body) = request.into_parts();
@@ -49,7 +48,7 @@ fn too_long(than: &str) -> ApiError {
     ApiError::unavailable(format!("it took longer than {than} and was given up: try again"))
 }
 
-/// Works, for as long as the body comes fast enough. While nobody reads it, its sender is not to blame.
+/// Runs `work` while the body arrives fast enough. Time in which the handler does not read it does not count.
 async fn within(work: impl Future<Output = Response>, flow: &Flow, pace: Pace) -> Response {
     tokio::pin!(work);
     let (mut seen, mut end) = (0, Instant::now() + pace.window);
@@ -74,16 +73,16 @@ async fn within(work: impl Future<Output = Response>, flow: &Flow, pace: Pace) -
     answer.unwrap_or_else(|_| too_long("ten minutes after all was sent").into_response())
 }
 
-/// What has come of a body.
+/// Progress of a body.
 #[derive(Default)]
 struct Flow {
     bytes: AtomicU64,
-    /// Whether somebody waits for more.
+    /// Whether the reader waits for more.
     waiting: AtomicBool,
     ended: AtomicBool,
 }
 
-/// A body that counts what comes of it.
+/// A body that counts its bytes.
 struct Counted {
     body: BodyDataStream,
     flow: Arc<Flow>,
@@ -122,12 +121,12 @@ mod tests {
 
     const PACE: Pace = Pace { window: moments(60), least: 1000, after: moments(600) };
 
-    /// A moment stands for a second, and is shorter.
+    /// Unit of time in these tests, shorter than a second.
     const fn moments(count: u64) -> Duration {
         Duration::from_millis(10 * count)
     }
 
-    /// A body that brings so many bytes after so many moments, so often.
+    /// A body of `pieces` chunks of `bytes`, one every `every` moments.
     fn flowing(bytes: usize, every: u64, pieces: usize) -> Body {
         Body::from_stream(stream::unfold(0, move |n| async move {
             tokio::time::sleep(moments(every)).await;
@@ -135,7 +134,7 @@ mod tests {
         }))
     }
 
-    /// What a handler answers that reads all, resting so long after each piece, and then works.
+    /// Response of a handler that reads the whole body, rests after each chunk, and then works.
     async fn sent(body: Body, rest: u64, work: u64) -> (StatusCode, Duration) {
         let start = Instant::now();
         let (body, flow) = counted(body);

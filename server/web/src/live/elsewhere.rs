@@ -1,4 +1,4 @@
-//! Versions of pipelines that other servers of the database have stored.
+//! New pipeline versions that other servers of the database have stored.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,16 +13,16 @@ use crate::error::ApiResult;
 use crate::state::{WeakWeb, Web};
 use crate::time::Time;
 
-/// How long it takes until the database is asked again after it did not answer.
+/// Retry interval after a database error.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The newest version of each pipeline, by project and name.
 type Newest = HashMap<(String, String), u32>;
 
-/// Tells of them for as long as there is a web. Where some may have been missed, those that are newer than what was
-/// heard of are told.
+/// Publishes them while the server runs. After missed notifications, publishes every version newer than the
+/// last known one.
 pub(super) async fn tell(web: WeakWeb, saved: Receiver<Option<(String, String, u32)>>) {
-    // It ends with the web.
+    // Ends with the server.
     _ = listen(web, saved).await;
 }
 
@@ -39,7 +39,7 @@ async fn listen(weak: WeakWeb, mut saved: Receiver<Option<(String, String, u32)>
                         let known = newest.entry(key).or_default();
                         *known = version.max(*known);
                     }
-                    // It is told with what was missed when the database is there again.
+                    // It is published with the missed ones when the database is back.
                     Err(error) => {
                         tracing::warn!(detail = error.detail(), "a version elsewhere is told of later");
                     }
@@ -54,7 +54,7 @@ async fn listen(weak: WeakWeb, mut saved: Receiver<Option<(String, String, u32)>
     }
 }
 
-/// Tells of what is newer than what was heard of.
+/// Publishes versions newer than the last known ones.
 async fn catch_up(weak: &WeakWeb, newest: &mut Newest) -> Option<()> {
     for pipeline in present(weak).await? {
         let (key, version) = entry(&pipeline);
@@ -69,7 +69,7 @@ async fn catch_up(weak: &WeakWeb, newest: &mut Newest) -> Option<()> {
     Some(())
 }
 
-/// The pipelines as they are now, as soon as the database answers; `None` when there is no web any more.
+/// Summaries of all pipelines, as soon as the database responds. `None` when the server stops.
 async fn present(weak: &WeakWeb) -> Option<Vec<PipelineSummary>> {
     loop {
         let web = weak.upgrade()?;

@@ -1,4 +1,4 @@
-//! Events as text, ready to be sent: `id:`, `event:`, `data:`.
+//! Server-sent events as text: `id:`, `event:`, `data:`.
 
 use std::sync::OnceLock;
 
@@ -10,30 +10,29 @@ use crate::api::events::view::LiveEvent;
 use crate::texts::Lang;
 use crate::told::{Sentences, told};
 
-/// What keeps a silent connection from being taken for dead.
+/// Keeps an idle connection from being closed as dead.
 pub(super) const ALIVE: Bytes = Bytes::from_static(b":\n\n");
 
-/// An event as the readers of each language get it; made into text once for all of them.
+/// An event, serialized once per language for all readers.
 pub(super) struct Frame {
     english: Bytes,
-    /// What has sentences, for those who read it in Chinese: the event and its id, and the text once somebody needed it.
+    /// For events with messages: the event and its id, and the Chinese text once it is needed.
     chinese: Option<(Box<LiveEvent>, String, OnceLock<Bytes>)>,
 }
 
 impl Frame {
-    /// The event of this id.
+    /// The event with this id.
     pub(super) fn new(mut event: LiveEvent, id: String) -> Self {
         let english = of(&event, &id);
         let chinese = event.any().then(|| (Box::new(event), id, OnceLock::new()));
         Self { english, chinese }
     }
 
-    /// The length of its text.
     pub(super) fn len(&self) -> usize {
         self.english.len()
     }
 
-    /// The text for a reader of this language.
+    /// The text in this language.
     pub(super) fn text(&self, lang: Lang) -> Bytes {
         match (&self.chinese, lang) {
             (Some((event, id, text)), Lang::Zh) => {
@@ -47,13 +46,13 @@ impl Frame {
 /// An event of a room.
 pub(super) fn of(event: &LiveEvent, id: &str) -> Bytes {
     let mut value = serde_json::to_value(event).unwrap_or_default();
-    // The kind is the event's name.
+    // The kind becomes the event's name.
     let kind = value.as_object_mut().and_then(|object| object.remove("kind"));
     let name = kind.as_ref().and_then(Value::as_str).unwrap_or("message");
     named(name, &value, id)
 }
 
-/// An event with a name of its own.
+/// An event with its own name.
 pub(crate) fn named(name: &str, data: &impl Serialize, id: &str) -> Bytes {
     let data = serde_json::to_string(data).unwrap_or_default();
     let mut text = String::with_capacity(data.len() + id.len() + name.len() + 24);
@@ -64,7 +63,7 @@ pub(crate) fn named(name: &str, data: &impl Serialize, id: &str) -> Bytes {
     }
     text.push_str("event: ");
     text.push_str(name);
-    // JSON has no line ends outside of its strings, where they are escaped.
+    // JSON has line breaks only inside strings, where they are escaped.
     text.push_str("\ndata: ");
     text.push_str(&data);
     text.push_str("\n\n");

@@ -1,4 +1,4 @@
-//! Who listens to what, and where the engine's events go.
+//! Rooms and their listeners, and the distribution of the engine's events.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,74 +18,71 @@ use crate::api::events::view::{LiveEvent, SavedPipeline};
 use crate::error::ApiResult;
 use crate::state::{WeakWeb, Web};
 
-/// A room that may still be being furnished.
+/// A room that may still be initializing.
 type Slot<R> = Arc<OnceCell<Arc<R>>>;
 
-/// The rooms of runs, with what has to be looked at again.
+/// Rooms of runs, each with its pending reads.
 type Rooms = HashMap<RunId, (Slot<RunRoom>, Arc<Dirty>)>;
 
 /// All rooms.
 pub(crate) struct Hub {
-    /// Names this process in ids: another one's numbers mean nothing here.
+    /// Identifies this process in event ids: numbers of another process are invalid here.
     epoch: String,
-    /// The numbers that rooms have used up.
+    /// The next number for rooms.
     numbers: AtomicU64,
     runs: Mutex<Rooms>,
     all: Slot<RunsRoom>,
     all_dirty: Arc<Dirty>,
-    /// The newest version that was told of each pipeline, by project and name.
+    /// The newest published version of each pipeline, by project and name.
     versions: Mutex<HashMap<(String, String), u32>>,
 }
 
-/// What has to be looked at again.
+/// Pending reads, and their notification.
 #[derive(Default)]
 pub(super) struct Dirty {
     what: Mutex<What>,
     pub(super) woken: tokio::sync::Notify,
 }
 
-/// What has to be looked at again.
+/// What must be read again.
 #[derive(Default, PartialEq, Eq)]
 pub(super) struct What {
-    /// Everything: something was missed.
+    /// Everything: an event was missed.
     pub(super) all: bool,
-    /// The run itself.
     pub(super) run: bool,
-    /// Tasks by position.
+    /// Tasks, by position.
     pub(super) tasks: BTreeSet<TaskIx>,
-    /// Tasks by name.
+    /// Tasks, by name.
     pub(super) names: BTreeSet<String>,
-    /// Runs, in the room of all.
+    /// Runs, in the room of all runs.
     pub(super) runs: BTreeSet<RunId>,
 }
 
 impl What {
-    /// Whether there is nothing.
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Dirty {
-    /// Marks something.
+    /// Marks something to be read.
     pub(super) fn mark(&self, mark: impl FnOnce(&mut What)) {
         mark(&mut self.what.lock().unwrap_or_else(PoisonError::into_inner));
         self.woken.notify_one();
     }
 
-    /// Marks that something was missed, for whoever comes to listen: nobody does now.
+    /// Records missed events for future listeners, as there are none now.
     fn missed(&self) {
         self.what.lock().unwrap_or_else(PoisonError::into_inner).all = true;
     }
 
-    /// Takes what is marked.
+    /// Takes the marks.
     pub(super) fn take(&self) -> What {
         std::mem::take(&mut self.what.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Hub {
-    /// No rooms yet.
     pub(crate) fn new(epoch: u64) -> Self {
         Self {
             epoch: format!("{epoch:x}"),
@@ -97,7 +94,7 @@ impl Hub {
         }
     }
 
-    /// Begins to listen to the engine.
+    /// Subscribes to the engine's events.
     pub(crate) fn start(web: &Web) {
         tokio::spawn(dispatch(web.downgrade(), web.events()));
         if let Some(saved) = web.store().saved() {
@@ -109,12 +106,12 @@ impl Hub {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new room's name in ids, and its first number. Rooms of one subject follow each other, and their numbers too.
+    /// Epoch and first number of a new room. Rooms of one subject follow each other, and so do their numbers.
     pub(super) fn place(&self) -> (String, u64) {
         (self.epoch.clone(), self.numbers.fetch_add(1 << 32, Ordering::Relaxed))
     }
 
-    /// The room of a run, which is furnished when the first one comes, and a place in it.
+    /// The room of a run, created for the first listener, and a subscription to it.
     pub(super) async fn run(
         &self,
         web: &Web,
@@ -126,7 +123,7 @@ impl Hub {
             let mut runs = self.lock();
             let same = runs.get(run).is_some_and(|(present, _)| Arc::ptr_eq(present, &slot));
             match furnished {
-                // Otherwise it was given up while it was waited for.
+                // Otherwise, the room was removed in the meantime.
                 Ok(room) if same => return Ok((Arc::clone(room), room.listen())),
                 Ok(_) => {}
                 Err(error) => {
@@ -139,7 +136,7 @@ impl Hub {
         }
     }
 
-    /// Gives a run's room up, if nobody is in it.
+    /// Removes a run's room unless it has listeners.
     pub(super) fn leave(&self, run: &RunId, room: &Arc<RunRoom>) -> bool {
         let mut runs = self.lock();
         if room.listeners() > 0 {
@@ -152,22 +149,22 @@ impl Hub {
         true
     }
 
-    /// The room of all runs, and a place in it.
+    /// The room of all runs, and a subscription to it.
     pub(super) async fn all(&self, web: &Web) -> ApiResult<(Arc<RunsRoom>, watch::Receiver<u64>)> {
         let make = || keep_runs::furnish(web, Arc::clone(&self.all_dirty));
         let room = Arc::clone(self.all.get_or_try_init(make).await?);
         let place = room.listen();
-        // What happened while nobody listened is looked at now.
+        // Read what happened while there were no listeners.
         self.all_dirty.woken.notify_one();
         Ok((room, place))
     }
 
-    /// A run is new, or something else than the engine has changed it.
+    /// Marks a run that is new, or that something other than the engine has changed.
     pub(crate) fn touched(&self, run: &RunId) {
         self.mark(run, |what| what.run = true);
     }
 
-    /// A run is gone.
+    /// Publishes that a run was deleted.
     pub(crate) fn deleted(&self, run: &RunRecord) {
         let event = || LiveEvent::Deleted { run_id: run.id.to_string() };
         if let Some(room) = self.lock().get(&run.id).and_then(|(slot, _)| slot.get().cloned()) {
@@ -183,7 +180,7 @@ impl Hub {
         }
     }
 
-    /// A pipeline has a new version. It may be told twice, by whoever stored it and by the database.
+    /// Publishes a new pipeline version. Both the server that stores it and the database may report it.
     pub(crate) fn saved(&self, pipeline: SavedPipeline) {
         if !self.is_news(&pipeline) {
             return;
@@ -194,7 +191,7 @@ impl Hub {
         }
     }
 
-    /// Whether this version was not told yet; from now on it was.
+    /// Records the version. Returns whether it was unpublished.
     fn is_news(&self, pipeline: &SavedPipeline) -> bool {
         let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
         let told = versions.entry((pipeline.project.clone(), pipeline.name.clone())).or_default();
@@ -231,7 +228,7 @@ impl Hub {
         }
     }
 
-    /// Marks something that no list of runs shows.
+    /// Marks something that lists of runs do not show.
     fn of_run(&self, run: &RunId, mark: impl FnOnce(&mut What)) {
         if let Some((_, dirty)) = self.lock().get(run) {
             dirty.mark(mark);
@@ -246,7 +243,7 @@ impl Hub {
     }
 }
 
-/// Hands the engine's events on for as long as there is a web.
+/// Dispatches the engine's events while the server runs.
 async fn dispatch(web: WeakWeb, mut events: Receiver<RunEvent>) {
     loop {
         let event = events.recv().await;

@@ -1,4 +1,4 @@
-//! Keeps one run's room: reads what has changed, and tells it.
+//! Maintains the room of one run: reads changes and publishes them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use crate::runs::Reader;
 use crate::state::{WeakWeb, Web};
 use crate::time::Time;
 
-/// Tasks that a snapshot holds; of larger runs the list of tasks tells the others.
+/// Maximum number of tasks in a snapshot. For larger runs, clients page through the task list.
 const TASKS: u32 = 2_000;
 /// More changed tasks than this are read together.
 const TOGETHER: usize = 20;
-/// How often a run may be looked at.
+/// Minimum interval between reads of a run.
 const PACE: Duration = Duration::from_millis(100);
-/// How long a room without listeners stays: they come back after a lost connection.
+/// How long a room stays without listeners, so that they can reconnect.
 const LINGER: Duration = Duration::from_secs(60);
-/// How often a run is looked at that nobody tells of: with PostgreSQL, another server may lead it.
+/// Interval at which a run without events is read: with PostgreSQL, another server may lead it.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// A run as its listeners know it.
@@ -40,7 +40,7 @@ pub(super) struct Present {
 pub(super) type RunRoom = Room<Present>;
 
 impl Present {
-    /// As an event.
+    /// Snapshot of the run, as an event.
     pub(super) fn snapshot(&self, at: Time) -> LiveEvent {
         LiveEvent::Snapshot(Snapshot {
             at,
@@ -51,7 +51,7 @@ impl Present {
     }
 }
 
-/// Makes the room of a run, and keeps it from then on.
+/// Creates the room of a run and starts its task.
 pub(super) async fn furnish(web: &Web, run: &RunId, dirty: Arc<Dirty>) -> ApiResult<Arc<RunRoom>> {
     let (epoch, first) = web.live().place();
     let reader = Reader::open(web, run).await?;
@@ -76,7 +76,7 @@ struct Keeper {
 }
 
 impl Keeper {
-    /// Until nobody has listened for a while, or the run is gone.
+    /// Runs until the room had no listeners for a while, or the run is deleted.
     async fn keep(self) {
         let mut alone_since: Option<Instant> = None;
         loop {
@@ -90,7 +90,7 @@ impl Keeper {
                 return;
             }
             let mut what = self.dirty.take();
-            // Something may have been marked just when the time was up.
+            // A mark may have been set just before the timeout.
             if !told && what.is_empty() && web.store().backend() != Backend::Postgres {
                 continue;
             }
@@ -100,7 +100,7 @@ impl Keeper {
                 Ok(true) => {}
                 Ok(false) => return self.room.close(),
                 Err(error) => {
-                    // The database is away: looked at again, whole, when it is back.
+                    // The database is unavailable: read everything once it is back.
                     tracing::debug!(run = %self.run, detail = error.detail(), "a run cannot be read for its listeners");
                     sleep(QUIET).await;
                     self.dirty.mark(|what| what.all = true);
@@ -111,7 +111,7 @@ impl Keeper {
         }
     }
 
-    /// Reads what has changed, and tells it. `false` when the run is gone.
+    /// Reads and publishes changes. Returns `false` if the run no longer exists.
     async fn look(&self, web: &Web, what: What) -> ApiResult<bool> {
         let reader = match Reader::open(web, &self.run).await {
             Err(error) if error.kind() == Kind::NotFound => return Ok(false),
@@ -119,7 +119,7 @@ impl Keeper {
         };
         let run = reader.run();
         let known = self.room.with(|present| present.run.clone());
-        // What has not begun is shown by what the run is.
+        // The state of tasks that have not started depends on the run's state.
         let all = what.all || run.state != known.state;
         for task in self.changed(&reader, what, all).await? {
             let same = self.room.with(|present| present.tasks.get(&task.index) == Some(&task));
@@ -141,7 +141,7 @@ impl Keeper {
         Ok(true)
     }
 
-    /// The tasks that may have changed, as they are now.
+    /// Current views of the tasks that may have changed.
     async fn changed(&self, reader: &Reader<'_>, what: What, all: bool) -> ApiResult<Vec<TaskView>> {
         let mut tasks = what.tasks;
         tasks.extend(what.names.iter().filter_map(|name| reader.plan.find(name)));

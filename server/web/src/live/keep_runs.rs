@@ -1,4 +1,4 @@
-//! Keeps the room of all runs: which are new, which have changed. Each listener sees those of its projects.
+//! Maintains the room of all runs: new and changed ones. Each listener gets those of its projects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,20 +19,20 @@ use crate::runs::reader;
 use crate::state::{WeakWeb, Web};
 use crate::time::Time;
 
-/// Runs that a snapshot holds: the newest, and as many that go on.
+/// Runs in a snapshot: the newest ones, and as many active ones.
 const RUNS: usize = 100;
-/// How often runs may be looked at.
+/// Minimum interval between reads.
 const PACE: Duration = Duration::from_millis(250);
-/// How often runs are looked at that nobody tells of: with PostgreSQL, other servers may lead them.
+/// Interval at which runs without events are read: with PostgreSQL, other servers may lead them.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// The runs that go on, as listeners know them.
+/// Active runs as listeners know them.
 pub(super) type Known = BTreeMap<RunId, RunView>;
 
 /// The room of all runs.
 pub(super) type RunsRoom = Room<Known>;
 
-/// Makes the room, and keeps it for as long as there is a web.
+/// Creates the room, and maintains it while the server runs.
 pub(super) async fn furnish(web: &Web, dirty: Arc<Dirty>) -> ApiResult<Arc<RunsRoom>> {
     let (epoch, first) = web.live().place();
     let mut known = Known::new();
@@ -44,7 +44,7 @@ pub(super) async fn furnish(web: &Web, dirty: Arc<Dirty>) -> ApiResult<Arc<RunsR
     Ok(room)
 }
 
-/// The present state of somebody's projects, as an event.
+/// Snapshot of these projects' runs, as an event.
 pub(super) async fn snapshot(web: &Web, projects: Option<Vec<String>>) -> ApiResult<LiveEvent> {
     let filter = RunFilter { projects: projects.clone(), limit: Some(RUNS + 1), ..RunFilter::default() };
     let mut records = web.store().runs(&filter).await?;
@@ -60,7 +60,7 @@ pub(super) async fn snapshot(web: &Web, projects: Option<Vec<String>>) -> ApiRes
     Ok(LiveEvent::Snapshot(Snapshot { at: Time(web.now()), runs, tasks: Vec::new(), truncated }))
 }
 
-/// The newest of the runs that go on.
+/// The newest active runs.
 async fn live(web: &Web, projects: Option<Vec<String>>) -> ApiResult<Vec<RunRecord>> {
     let states = vec![RunState::Queued, RunState::Running, RunState::Cancelling];
     let filter = RunFilter { projects, states, limit: Some(RUNS), ..RunFilter::default() };
@@ -71,12 +71,12 @@ async fn keep(web: WeakWeb, room: Arc<RunsRoom>, dirty: Arc<Dirty>) {
     loop {
         let told = timeout(QUIET, dirty.woken.notified()).await.is_ok();
         let Some(web) = web.upgrade() else { return };
-        // What is marked stays for whoever comes back.
+        // Marks stay for later listeners.
         if room.listeners() == 0 {
             continue;
         }
         let what = dirty.take();
-        // Something may have been marked just when the time was up.
+        // A mark may have been set just before the timeout.
         if !told && what.is_empty() && web.store().backend() != Backend::Postgres {
             continue;
         }
@@ -92,7 +92,7 @@ async fn keep(web: WeakWeb, room: Arc<RunsRoom>, dirty: Arc<Dirty>) {
     }
 }
 
-/// Reads these runs, or all that may have changed, and tells what has.
+/// Reads these runs, or all that may have changed, and publishes changes.
 async fn look(web: &Web, room: &RunsRoom, mut runs: Vec<RunId>, all: bool) -> ApiResult<()> {
     if all {
         runs.extend(room.with(|known| known.keys().cloned().collect::<Vec<_>>()));
@@ -119,7 +119,7 @@ async fn look(web: &Web, room: &RunsRoom, mut runs: Vec<RunId>, all: bool) -> Ap
     Ok(())
 }
 
-/// Keeps what has ended only for a while, so that it is not told again.
+/// Keeps ended runs only for a while, so that they are not published again.
 fn forget_ended(known: &mut Known) {
     while known.len() > RUNS * 20 {
         let ended = known.iter().find(|(_, run)| run.ended_at.is_some()).map(|(id, _)| id.clone());

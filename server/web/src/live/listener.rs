@@ -1,4 +1,4 @@
-//! One listener: its place in a room, and nothing else.
+//! One listener: its position in a room, and no other state.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::texts::Lang;
 use crate::time::Time;
 use crate::told::told;
 
-/// A place in a room; `None` before the first snapshot.
+/// A position in a room. `None` before the first snapshot.
 struct Place<P> {
     room: Arc<Room<P>>,
     changed: watch::Receiver<u64>,
@@ -25,16 +25,16 @@ struct Place<P> {
 }
 
 impl<P> Place<P> {
-    /// After the event of this id, if the room still has all that followed it.
+    /// Starts after the event with this id, if the room still has all later events.
     fn new(room: Arc<Room<P>>, changed: watch::Receiver<u64>, after: Option<&str>) -> Self {
         let seen = after.and_then(|id| room.number(id));
         Self { room, changed, seen }
     }
 
-    /// What comes next, once there is something.
+    /// Waits for the next event.
     async fn next(&mut self) -> Found {
         loop {
-            // Marked as seen before looking: what comes meanwhile wakes again.
+            // Mark as seen first: later events wake this listener again.
             self.changed.borrow_and_update();
             let Some(seen) = self.seen else { return Found::Behind };
             match self.room.after(seen) {
@@ -49,7 +49,7 @@ impl<P> Place<P> {
     }
 }
 
-/// Listens to a run.
+/// A listener of one run.
 pub(crate) struct OfRun {
     web: Web,
     lang: Lang,
@@ -58,13 +58,13 @@ pub(crate) struct OfRun {
 }
 
 impl OfRun {
-    /// Begins after the event of this id, or with a snapshot.
+    /// Starts after the event with this id, or with a snapshot.
     pub(crate) async fn new(web: &Web, lang: Lang, run: &RunId, after: Option<&str>) -> ApiResult<Self> {
         let (room, changed) = web.live().run(web, run).await?;
         Ok(Self { web: web.clone(), lang, place: Place::new(room, changed, after), told_end: false })
     }
 
-    /// The next event; `None` after the last one.
+    /// The next event. `None` after the last one.
     pub(crate) async fn next(&mut self) -> ApiResult<Option<Bytes>> {
         Ok(match self.place.next().await {
             Found::Event(entry) => {
@@ -78,7 +78,7 @@ impl OfRun {
                 Some(frame)
             }
             Found::Closed if self.told_end => None,
-            // The reader need not come back: there is no such run any more.
+            // The run was deleted: clients need not reconnect.
             Found::Closed => {
                 self.told_end = true;
                 Some(frame::named("end", &serde_json::json!({}), ""))
@@ -87,18 +87,18 @@ impl OfRun {
     }
 }
 
-/// Listens to the runs of a project, or of all projects that somebody sees.
+/// A listener of the runs of a project, or of all visible projects.
 pub(crate) struct OfRuns {
     web: Web,
     lang: Lang,
     caller: Caller,
-    /// Only this one's.
+    /// Only this project.
     project: Option<String>,
     place: Place<Known>,
 }
 
 impl OfRuns {
-    /// Begins after the event of this id, or with a snapshot.
+    /// Starts after the event with this id, or with a snapshot.
     pub(crate) async fn new(
         web: &Web,
         lang: Lang,
@@ -110,7 +110,7 @@ impl OfRuns {
         Ok(Self { web: web.clone(), lang, caller, project, place: Place::new(room, changed, after) })
     }
 
-    /// The next event; `None` after the last one.
+    /// The next event. `None` after the last one.
     pub(crate) async fn next(&mut self) -> ApiResult<Option<Bytes>> {
         loop {
             match self.place.next().await {
@@ -125,7 +125,7 @@ impl OfRuns {
                     }
                 }
                 Found::Behind | Found::Nothing => {
-                    // Numbered before it is read: what changes meanwhile is told again rather than not at all.
+                    // Take the number before reading: concurrent changes are sent twice rather than lost.
                     let last = self.place.room.last();
                     let event = keep_runs::snapshot(&self.web, self.projects().await?).await?;
                     self.place.seen = Some(last);

@@ -1,10 +1,9 @@
-//! Live events: what happens to runs, told to whoever listens, so that nothing is lost and nobody who is slow makes
-//! the server hold more for them.
+//! Live events of runs. No event is lost, and slow listeners take no extra memory on the server.
 //!
-//! The store is the truth; the engine's events only say where to look. Of each run that somebody listens to, one
-//! [`keep_run`] task reads what has changed and puts it into the run's [`room::Room`]: a ring of the latest events, each
-//! made into text once. A listener has nothing but its place in the ring. Whoever has fallen behind it, or comes back
-//! after too long, gets a snapshot of the present state, and then changes again.
+//! The store is the source of truth: engine events only say what to read. Each run with listeners has one
+//! [`keep_run`] task. It reads changes and appends them to the run's [`room::Room`]: a ring buffer of the
+//! latest events, each serialized once. A listener is only a position in the buffer. One that has fallen
+//! behind, or reconnects too late, gets a snapshot of the current state, and then changes again.
 
 mod elsewhere;
 mod frame;

@@ -1,4 +1,4 @@
-//! One subject's latest events, and who waits for more.
+//! The latest events of one subject, and its listeners.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,12 +11,12 @@ use crate::api::events::view::LiveEvent;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// Events that are kept for those who come back, and their bytes. Those with sentences take up to three times as much:
-/// they are kept for other languages, too.
+/// Maximum number of events kept for reconnecting listeners, and their size in bytes. Events with messages
+/// take up to three times as much: they are kept in each language.
 const EVENTS: usize = 10_000;
 const BYTES: usize = 4 << 20;
 
-/// A subject: one run, or the runs of everybody.
+/// A subject: one run, or the runs of all projects.
 pub(super) struct Room<P> {
     epoch: String,
     state: Mutex<State<P>>,
@@ -24,41 +24,39 @@ pub(super) struct Room<P> {
 }
 
 struct State<P> {
-    /// The present state, as far as a snapshot needs it.
+    /// Current state that snapshots need.
     present: P,
     ring: VecDeque<Entry>,
     bytes: usize,
-    /// Events up to this one are not in the ring.
+    /// Events up to this number are no longer in the buffer.
     base: u64,
     last: u64,
     closed: bool,
-    /// The snapshot after the last event, in the languages in which somebody needed it.
+    /// Cached snapshots after the last event, by language.
     snapshots: Vec<(Lang, Bytes)>,
 }
 
-/// An event in the ring.
+/// An event in the buffer.
 #[derive(Clone)]
 pub(super) struct Entry {
     pub(super) id: u64,
-    /// The project that it is about, where listeners see different ones.
+    /// Project of the event, for rooms whose listeners see different projects.
     pub(super) project: Option<Arc<str>>,
     pub(super) frame: Arc<Frame>,
 }
 
-/// What a listener finds.
+/// Result of a read.
 pub(super) enum Found {
     /// The next event.
     Event(Entry),
-    /// It has fallen behind: everything after this was forgotten.
+    /// The listener has fallen behind: later events were dropped.
     Behind,
-    /// Nothing new.
     Nothing,
-    /// There will be nothing new.
     Closed,
 }
 
 impl<P> Room<P> {
-    /// An empty room, whose events are numbered from the moment that it is made: an older room's numbers are lower.
+    /// An empty room. Its numbers start above those of older rooms.
     pub(super) fn new(epoch: String, first: u64, present: P) -> Self {
         let state = State {
             present,
@@ -76,12 +74,12 @@ impl<P> Room<P> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The id of an event, as it is sent.
+    /// Id of an event, as sent to clients.
     pub(super) fn id(&self, number: u64) -> String {
         format!("{}-{number}", self.epoch)
     }
 
-    /// The number of an id that this room may have given.
+    /// The number in an id, if this room may have issued it.
     pub(super) fn number(&self, id: &str) -> Option<u64> {
         let (epoch, number) = id.rsplit_once('-')?;
         let number = number.parse().ok().filter(|_| epoch == self.epoch)?;
@@ -89,7 +87,7 @@ impl<P> Room<P> {
         (state.base..=state.last).contains(&number).then_some(number)
     }
 
-    /// A place for a listener: it changes when there is another event.
+    /// Subscribes a listener. The value changes with each event.
     pub(super) fn listen(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
@@ -99,17 +97,16 @@ impl<P> Room<P> {
         self.lock().last
     }
 
-    /// How many listen.
     pub(super) fn listeners(&self) -> usize {
         self.changed.receiver_count()
     }
 
-    /// Looks at the present state, and changes it.
+    /// Accesses the current state.
     pub(super) fn with<T>(&self, look: impl FnOnce(&mut P) -> T) -> T {
         look(&mut self.lock().present)
     }
 
-    /// Changes the present state and tells it; `change` says what is to be told.
+    /// Changes the current state, and publishes the event that `change` returns.
     pub(super) fn tell(&self, project: Option<&Arc<str>>, change: impl FnOnce(&mut P) -> LiveEvent) {
         let mut state = self.lock();
         let event = change(&mut state.present);
@@ -128,7 +125,7 @@ impl<P> Room<P> {
         self.changed.send_replace(id);
     }
 
-    /// Nothing more will happen here.
+    /// Closes the room: no further events.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -137,7 +134,7 @@ impl<P> Room<P> {
         self.changed.send_replace(last);
     }
 
-    /// The first event after one.
+    /// The first event after number `seen`.
     pub(super) fn after(&self, seen: u64) -> Found {
         let state = self.lock();
         if seen < state.base {
@@ -151,7 +148,8 @@ impl<P> Room<P> {
         }
     }
 
-    /// The present state as an event, and the number of the last change in it; made once for all who need it now.
+    /// The current state as an event, with the number of the last change in it. Created once for concurrent
+    /// requests.
     pub(super) fn snapshot(&self, lang: Lang, make: impl FnOnce(&P) -> LiveEvent) -> (u64, Bytes) {
         let mut state = self.lock();
         let last = state.last;

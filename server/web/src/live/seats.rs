@@ -1,23 +1,23 @@
-//! How many streams of events somebody has open: each holds a connection and memory for as long as it lasts.
+//! Limits the open event streams per user: each takes a connection and memory.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{ApiError, ApiResult};
 
-/// After how many seconds it may be tried again: streams end when their pages are left.
+/// `Retry-After` in seconds: streams end when their pages are closed.
 const AGAIN: u64 = 5;
 
 type Taken = Arc<Mutex<HashMap<String, usize>>>;
 
-/// The seats of everybody.
+/// Open streams of all users.
 pub(crate) struct Seats {
     taken: Taken,
-    /// Of one person; 0 for no limit.
+    /// Limit per user. 0 means no limit.
     each: usize,
 }
 
-/// A seat; free again when it is dropped.
+/// A slot, released on drop.
 #[derive(Debug)]
 pub(crate) struct Seat {
     taken: Taken,
@@ -25,20 +25,20 @@ pub(crate) struct Seat {
 }
 
 impl Seats {
-    /// So many for each person; 0 for no limit.
+    /// `each` streams per user. 0 means no limit.
     pub(crate) fn new(each: usize) -> Self {
         Self { taken: Taken::default(), each }
     }
 
-    /// How many are taken.
+    /// Number of open streams.
     pub(crate) fn taken(&self) -> usize {
         lock(&self.taken).values().sum()
     }
 
-    /// A seat for another stream of this person's.
+    /// Takes a slot for another stream of this user.
     ///
     /// # Errors
-    /// When they have as many as they may.
+    /// The user has too many open streams.
     pub(crate) fn take(&self, person: &str) -> ApiResult<Seat> {
         let mut taken = lock(&self.taken);
         let count = taken.get(person).copied().unwrap_or_default();

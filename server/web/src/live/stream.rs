@@ -1,4 +1,4 @@
-//! Streams of events as answers: they end when the server does, or when whoever opened them may not listen any more.
+//! Event streams as responses. They end when the server stops, or when the caller loses access.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -24,20 +24,17 @@ use crate::state::Web;
 
 pub(crate) use frame::named;
 
-/// How often it is asked whether the caller may still listen.
+/// Interval at which the caller's access is checked.
 const CHECK: Duration = Duration::from_secs(5);
-/// How long a stream may be silent.
+/// Maximum silence before a keep-alive.
 const SILENCE: Duration = Duration::from_secs(15);
-/// How long a stream waits after something could not be read.
+/// Delay after a failed read.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Where events come from. Giving up on the next one loses nothing.
+/// Source of events. Cancelling a read loses no event.
 pub(crate) enum Events {
-    /// A run.
     Run(OfRun),
-    /// Runs.
     Runs(OfRuns),
-    /// Logs.
     Logs(Box<Follow>),
 }
 
@@ -51,7 +48,7 @@ impl Events {
     }
 }
 
-/// Where a reader goes on that was there before.
+/// Position of a reader that reconnects.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ResumeQuery {
@@ -60,17 +57,17 @@ pub struct ResumeQuery {
 }
 
 impl ResumeQuery {
-    /// The id of the last event that was read: the header says it, or the query.
+    /// Id of the last event that the client has read, from the header or the query.
     pub(crate) fn after<'a>(&'a self, headers: &'a HeaderMap) -> Option<&'a str> {
         let sent = headers.get("last-event-id").and_then(|id| id.to_str().ok());
         sent.or(self.last_event_id.as_deref()).filter(|id| !id.is_empty())
     }
 }
 
-/// The answer.
+/// The streaming response.
 ///
 /// # Errors
-/// When the caller has as many streams open as one person may.
+/// The caller has too many open streams.
 pub(crate) fn answer(web: &Web, caller: Caller, events: Events) -> ApiResult<Response> {
     let now = Instant::now();
     let listening = Listening {
@@ -90,7 +87,7 @@ pub(crate) fn answer(web: &Web, caller: Caller, events: Events) -> ApiResult<Res
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
-        // Proxies that gather an answer before they send it would hold events back.
+        // Proxies that buffer responses would delay events.
         (header::HeaderName::from_static("x-accel-buffering"), "no"),
     ];
     Ok((headers, Body::from_stream(frames)).into_response())
@@ -108,7 +105,7 @@ struct Listening {
 }
 
 impl Listening {
-    /// What is sent next; `None` at the end.
+    /// The next bytes to send. `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if self.over || *self.stopping.borrow() {
@@ -138,12 +135,12 @@ impl Listening {
         }
     }
 
-    /// What is due by the clock.
+    /// Sends keep-alives and checks access when they are due.
     async fn due(&mut self) -> Option<Bytes> {
         let now = Instant::now();
         if now >= self.check {
             self.check = now + CHECK;
-            // Only a clear no ends it: a database that is away says nothing about the caller.
+            // Only a definite denial ends the stream: a database error says nothing about access.
             if let Ok(false) = auth::still_valid(&self.web, &self.caller).await {
                 self.over = true;
                 return Some(frame::of(&LiveEvent::Revoked {}, ""));

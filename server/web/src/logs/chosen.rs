@@ -1,4 +1,4 @@
-//! Which attempt's logs are meant, and who can read them.
+//! Selects an attempt's logs and their reader.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::error::{ApiError, ApiResult};
 use crate::runs::reader;
 use crate::state::Web;
 
-/// Where logs are read.
+/// Source of the logs.
 #[derive(Clone)]
 enum Source {
-    /// At the cluster that it ran on; `None` where that cannot be asked from here.
+    /// The cluster of the attempt. `None` if this server cannot read from it.
     Cluster(Option<Arc<dyn Executor>>),
-    /// In the project's object store.
+    /// The archive in the project's object store.
     Copy(Arc<Copied>),
 }
 
@@ -30,22 +30,22 @@ impl Source {
     }
 }
 
-/// An attempt whose logs are meant.
+/// The selected logs of an attempt.
 #[derive(Clone)]
 pub(crate) struct Chosen {
     web: Web,
     source: Source,
     task: TaskIx,
-    /// Its key; before there is an attempt, its number is 0.
+    /// Key of the attempt. Its number is 0 before the first attempt.
     pub(crate) key: AttemptKey,
-    /// Only this worker's.
+    /// Only this worker.
     worker: Option<String>,
     /// Only this stream.
     stream: Option<String>,
 }
 
 impl Chosen {
-    /// The attempt that a question means: the last one, unless it names one.
+    /// The attempt of a query: the given one, or the last.
     pub(crate) async fn of(web: &Web, run: &RunId, query: &LogQuery) -> ApiResult<Self> {
         let plan = reader::plan(web, run).await?;
         let task = plan.find(&query.task).ok_or_else(|| ApiError::not_found("task", &query.task))?;
@@ -72,7 +72,7 @@ impl Chosen {
         Ok(chosen)
     }
 
-    /// Reads the copies of what has ended and is not where it was written any more.
+    /// Uses the archived copies of an ended attempt if the original logs are gone.
     async fn take_copy(&mut self) -> ApiResult<()> {
         let is_there = match self.source.logs() {
             Some(logs) => !logs.logs(&self.key).await.map_err(unreadable)?.is_empty(),
@@ -88,14 +88,14 @@ impl Chosen {
         Ok(())
     }
 
-    /// Takes the last attempt, if there is one by now.
+    /// Selects the last attempt, if there is one by now.
     pub(crate) async fn take_last(&mut self) -> ApiResult<()> {
         let attempts = self.web.store().attempts_of(&self.key.run, self.task, self.key.instance).await?;
         self.key.n = attempts.last().map_or(0, |attempt| attempt.key.n);
         Ok(())
     }
 
-    /// Whether nothing will be written any more: the attempt has ended, or there will be none.
+    /// Whether the logs are complete: the attempt has ended, or there will be none.
     pub(crate) async fn has_ended(&self) -> ApiResult<bool> {
         let store = self.web.store();
         if self.key.n > 0 {
@@ -111,7 +111,7 @@ impl Chosen {
         Ok(store.run(&self.key.run).await?.is_none_or(|run| run.state.is_final()))
     }
 
-    /// The logs that are meant, as far as they are written.
+    /// The selected logs that exist so far.
     pub(crate) async fn list(&self) -> ApiResult<Vec<Log>> {
         let Some(logs) = self.source.logs().filter(|_| self.key.n > 0) else { return Ok(Vec::new()) };
         let mut found = logs.logs(&self.key).await.map_err(unreadable)?;
@@ -123,12 +123,12 @@ impl Chosen {
         Ok(found)
     }
 
-    /// What reads the logs.
+    /// The reader of the logs.
     pub(super) fn reader(&self) -> Option<&dyn Logs> {
         self.source.logs()
     }
 
-    /// A piece of a log.
+    /// Reads a chunk of a log.
     pub(crate) async fn read(&self, name: &LogName, offset: u64, limit: usize) -> ApiResult<LogPiece> {
         match self.source.logs() {
             Some(logs) => logs.read(&self.key, name, offset, limit).await.map_err(unreadable),

@@ -1,4 +1,4 @@
-//! Where a reader of logs is: the attempt, and an offset for each of its streams.
+//! Position of a log reader: the attempt, and an offset for each of its streams.
 
 use std::collections::BTreeMap;
 
@@ -10,31 +10,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{ApiError, ApiResult};
 
-/// Where a reader is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cursor {
-    /// The attempt; 0 before there is one.
+    /// The attempt. 0 before the first one.
     pub attempt: u32,
-    /// Of each stream that was read from, where the next byte is.
+    /// Offset of the next byte, for each stream that was read.
     pub offsets: BTreeMap<LogName, u64>,
 }
 
-/// As it is written, before base64.
+/// Serialized form, before base64.
 #[derive(Serialize, Deserialize)]
 struct Written(u32, Vec<(String, u32, bool, u64)>);
 
 impl Cursor {
-    /// At the beginning of an attempt's logs.
+    /// Start of an attempt's logs.
     pub(crate) fn start(attempt: u32) -> Self {
         Self { attempt, offsets: BTreeMap::new() }
     }
 
-    /// Where a stream goes on.
+    /// Offset of the next byte of a stream.
     pub(crate) fn offset(&self, name: &LogName) -> u64 {
         self.offsets.get(name).copied().unwrap_or(0)
     }
 
-    /// As text that says nothing to anybody else.
+    /// Encodes the cursor as opaque text.
     pub(crate) fn encode(&self) -> String {
         let offsets = self.offsets.iter().map(|(name, offset)| {
             (name.worker.role.clone(), name.worker.index, name.stream == LogStream::Stderr, *offset)
@@ -43,7 +42,6 @@ impl Cursor {
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&written).unwrap_or_default())
     }
 
-    /// The cursor that somebody gives back.
     pub(crate) fn decode(text: &str) -> ApiResult<Self> {
         let wrong =
             || ApiError::field("/cursor", "the cursor is not one that these logs gave: begin without one");

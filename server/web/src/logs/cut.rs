@@ -1,10 +1,10 @@
-//! Where a piece of a log ends: after a whole line, and never within a character.
+//! Splits logs into chunks: after a complete line, never within a character.
 
-/// The longest piece, in bytes: longer lines come in several.
+/// Maximum size of a chunk, in bytes. Longer lines are split.
 pub(crate) const LONGEST: usize = 64 << 10;
 
-/// How many of these bytes are to be told now. What is not a whole line waits for its end, unless it is as long as a
-/// piece can be, or `all` is to be told.
+/// Number of bytes to return now. An incomplete line waits for its end, unless it has the maximum size or
+/// `all` is set.
 pub(super) fn cut(bytes: &[u8], all: bool) -> usize {
     let bytes = &bytes[..bytes.len().min(LONGEST)];
     match bytes.iter().rposition(|byte| *byte == b'\n') {
@@ -15,7 +15,7 @@ pub(super) fn cut(bytes: &[u8], all: bool) -> usize {
     }
 }
 
-/// The length without a character of UTF-8 that has only begun.
+/// The length without an incomplete UTF-8 character at the end.
 fn whole_characters(bytes: &[u8]) -> usize {
     for back in 1..=bytes.len().min(3) {
         let at = bytes.len() - back;
@@ -23,7 +23,7 @@ fn whole_characters(bytes: &[u8]) -> usize {
             0xC0..=0xDF => 2,
             0xE0..=0xEF => 3,
             0xF0..=0xF7 => 4,
-            // Goes on from a byte before.
+            // Continuation byte.
             0x80..=0xBF => continue,
             _ => 1,
         };
@@ -54,7 +54,7 @@ mod tests {
             assert!(std::str::from_utf8(&text[..told]).is_ok(), "{end}");
             assert!(end - told <= 3);
         }
-        // What is no UTF-8 is told as it is, and does not wait for ever.
+        // Invalid UTF-8 is passed through, and never waits for more bytes.
         assert_eq!(cut(&[b'a', 0xFF, 0xFE], true), 3);
         assert_eq!(cut(&[0x80, 0x80, 0x80, 0x80], true), 4);
         let mut long = vec![b'x'; LONGEST - 1];

@@ -1,4 +1,4 @@
-//! Following logs while they are written.
+//! Follows logs while they are written.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,37 +14,36 @@ use crate::api::logs::view::LogChunk;
 use crate::error::ApiResult;
 use crate::live::stream::named;
 
-/// How often logs are looked at that something was just written to.
+/// Poll interval of logs that were just written to.
 const SOON: Duration = Duration::from_millis(200);
-/// How often others are.
+/// Poll interval of other logs.
 const LATER: Duration = Duration::from_secs(1);
-/// How long a line that has not ended waits for its end.
+/// How long an incomplete line waits for its end.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How much is read at once.
+/// Maximum size of one read, in bytes.
 const BLOCK: usize = 256 << 10;
 
-/// Logs being followed.
 pub(crate) struct Follow {
     chosen: Chosen,
     cursor: Cursor,
-    /// Pieces that are yet to be sent, the last one first, each with where its reader goes on.
+    /// Chunks to send, the last one first, each with the cursor after it.
     ready: Vec<(LogChunk, String)>,
-    /// Lines that have not ended, by the length that their streams had, and since when.
+    /// Incomplete lines: length of the stream, and since when it has not grown.
     held: HashMap<LogName, (u64, Instant)>,
     pace: Duration,
-    /// Nothing will be written any more.
+    /// Whether the logs are complete.
     ended: bool,
     over: bool,
 }
 
 impl Follow {
-    /// From a cursor of the chosen attempt.
+    /// Starts at a cursor of the attempt.
     pub(crate) fn new(chosen: Chosen, cursor: Cursor) -> Self {
         let (ready, held) = (Vec::new(), HashMap::new());
         Self { chosen, cursor, ready, held, pace: Duration::ZERO, ended: false, over: false }
     }
 
-    /// The next event; `None` after the last one. Given up half-way, it loses nothing.
+    /// The next event. `None` after the last one. Cancel safe.
     pub(crate) async fn next(&mut self) -> ApiResult<Option<Bytes>> {
         loop {
             if let Some((chunk, cursor)) = self.ready.pop() {
@@ -68,13 +67,13 @@ impl Follow {
             self.chosen.take_last().await?;
             self.cursor.attempt = self.chosen.key.n;
         }
-        // Asked before the reading: what is written until the end is then read.
+        // Check before reading, so that everything up to the end is read.
         let over = self.chosen.has_ended().await?;
         let (held, mut cursor) = (&self.held, self.cursor.clone());
         let impatient =
             |name: &LogName| over || held.get(name).is_some_and(|(_, since)| since.elapsed() >= PATIENCE);
         let read = self.chosen.read_on(&mut cursor, BLOCK, impatient).await?;
-        // From here on nothing waits: given up before, nothing has changed.
+        // No await from here on: before this point, cancelling changes nothing.
         let now = Instant::now();
         let known = std::mem::take(&mut self.held);
         for (name, length) in read.left {
@@ -93,7 +92,7 @@ impl Follow {
     }
 }
 
-/// Each piece with the cursor after it; the last one first.
+/// Each chunk with the cursor after it, the last one first.
 fn with_cursors(mut cursor: Cursor, told: Vec<Told>) -> Vec<(LogChunk, String)> {
     let after = |Told { chunk, name, next }| {
         cursor.offsets.insert(name, next);

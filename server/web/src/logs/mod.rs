@@ -1,4 +1,4 @@
-//! Logs of workers: read in pieces of whole lines, all workers together or one, followed and searched.
+//! Worker logs: read in chunks of complete lines, for all workers or one, followed and searched.
 
 mod chosen;
 mod cursor;

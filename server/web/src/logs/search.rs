@@ -1,4 +1,4 @@
-//! Looking for text in logs, within limits of lines, bytes and time.
+//! Searches logs, within limits of lines, bytes and time.
 
 use std::time::Duration;
 
@@ -12,22 +12,21 @@ use super::cut::LONGEST;
 use crate::api::logs::view::{LogMatch, LogMatches};
 use crate::error::{ApiError, ApiResult};
 
-/// The most bytes that one search looks at.
+/// Maximum number of bytes that one search reads.
 const BYTES: u64 = 512 << 20;
-/// The longest that one search takes.
+/// Time limit of a search.
 const TIME: Duration = Duration::from_secs(5);
-/// How much is read at once.
+/// Maximum size of one read, in bytes.
 const BLOCK: usize = 1 << 20;
-/// Characters of a line that are told.
+/// Maximum length of a returned line, in characters.
 const SHOWN: usize = 2_000;
-/// The longest expression, in characters.
+/// Maximum length of the regular expression, in characters.
 const EXPRESSION: usize = 1_000;
 
-/// What is looked for.
 pub(crate) struct Pattern(Regex);
 
 impl Pattern {
-    /// A text, or a regular expression.
+    /// From a text or a regular expression.
     pub(crate) fn new(text: &str, expression: bool, same_case: bool) -> ApiResult<Self> {
         if text.is_empty() || text.chars().count() > EXPRESSION {
             return Err(ApiError::field(
@@ -47,7 +46,7 @@ impl Pattern {
     }
 }
 
-/// The lines that hold it, at most `limit` of them.
+/// Matching lines, at most `limit`.
 pub(crate) async fn search(chosen: &Chosen, pattern: &Pattern, limit: usize) -> ApiResult<LogMatches> {
     let until = Instant::now() + TIME;
     let mut found = LogMatches { matches: Vec::new(), complete: true, searched: 0 };
@@ -67,7 +66,7 @@ pub(crate) async fn search(chosen: &Chosen, pattern: &Pattern, limit: usize) -> 
                 wanted.in_block(&mut lines, &piece.bytes, &mut found);
                 (lines, found)
             };
-            // An expression can be slow on a block, which must not hold up other requests.
+            // A regular expression can be slow on a block: do not block other requests.
             (lines, found) = spawn_blocking(work).await.map_err(ApiError::internal)?;
             if last {
                 break;
@@ -77,7 +76,7 @@ pub(crate) async fn search(chosen: &Chosen, pattern: &Pattern, limit: usize) -> 
     Ok(found)
 }
 
-/// What is looked for in one log.
+/// What to search in one log.
 struct Wanted {
     pattern: Regex,
     limit: usize,
@@ -86,7 +85,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Looks through the block that comes next; an empty one is the end.
+    /// Searches the next block. An empty one marks the end.
     fn in_block(&self, lines: &mut Lines, block: &[u8], found: &mut LogMatches) {
         found.searched += block.len() as u64;
         lines.rest.extend_from_slice(block);
@@ -109,7 +108,7 @@ impl Wanted {
     }
 }
 
-/// Bytes being taken apart into lines.
+/// Splits bytes into lines.
 struct Lines {
     offset: u64,
     number: u64,
@@ -117,8 +116,8 @@ struct Lines {
 }
 
 impl Lines {
-    /// Takes the whole lines out, and the last one too when there is no more. A line that has no end within a
-    /// block's length counts as several.
+    /// Takes the complete lines, and the last one at the end of the log. A line that is longer than a block
+    /// counts as several.
     fn each(&mut self, last: bool, mut tell: impl FnMut(u64, u64, &[u8])) {
         let mut begin = 0;
         while let Some(length) = self.rest[begin..].iter().position(|byte| *byte == b'\n') {

@@ -1,5 +1,5 @@
-//! Reads on from a cursor: all streams together, in the order in which their lines came. Where that is not known they
-//! take turns, so that no worker's log keeps the others' waiting.
+//! Reads from a cursor: all streams together, in the order of their lines' times. Without times the streams
+//! take turns, so that no worker's log delays the others.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,45 +12,43 @@ use crate::api::logs::view::{LineTime, LogChunk};
 use crate::error::ApiResult;
 use crate::time::Time;
 
-/// The least that is read of a stream at once, in bytes.
+/// Minimum size of a read of one stream, in bytes.
 const LEAST: usize = 4 << 10;
 
-/// A piece that was read.
+/// A chunk that was read.
 #[derive(Debug)]
 pub(crate) struct Told {
-    /// The piece.
     pub chunk: LogChunk,
-    /// Of which log.
     pub name: LogName,
-    /// Where the log goes on.
+    /// Offset after the chunk.
     pub next: u64,
 }
 
-/// What was read.
+/// Result of a read.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
-    /// Pieces, in the order in which they are to be told.
+    /// Chunks in the order to return them.
     pub told: Vec<Told>,
-    /// Streams that have more than was told: a line that has not ended, or what was beyond the limit.
+    /// Streams with more data than returned: an incomplete line, or data beyond the limit. The value is the
+    /// length seen.
     pub left: BTreeMap<LogName, u64>,
     /// Whether the limit was reached.
     pub full: bool,
 }
 
-/// A stream being read.
 struct Stream {
     log: Log,
-    /// Where it is read on.
+    /// Offset of the next read.
     next: u64,
-    /// Whole lines that were read and are not told yet.
+    /// Complete lines that were read and not yet returned.
     parts: VecDeque<Part>,
-    /// How much of it was told, in bytes.
+    /// Bytes returned.
     told: usize,
-    /// There is nothing more to be read of it now.
+    /// No more data for now.
     dry: bool,
 }
 
-/// Lines that came together.
+/// Lines that were written at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     offset: u64,
@@ -59,8 +57,8 @@ struct Part {
 }
 
 impl Chosen {
-    /// Reads on from a cursor and moves it, at most about `limit` bytes. `all` also tells lines that have not ended, of
-    /// the streams that it accepts.
+    /// Reads from a cursor and advances it, about `limit` bytes at most. `all` selects the streams whose
+    /// incomplete lines are returned, too.
     pub(crate) async fn read_on(
         &self,
         cursor: &mut Cursor,
@@ -91,7 +89,7 @@ impl Chosen {
         Ok(read)
     }
 
-    /// Reads the next piece of a stream.
+    /// Reads the next chunk of a stream.
     async fn fill(
         &self,
         stream: &mut Stream,
@@ -101,13 +99,13 @@ impl Chosen {
     ) -> ApiResult<()> {
         let name = &stream.log.name;
         let mut piece = self.read(name, stream.next, limit).await?;
-        // A limit must not tear a line apart that is shorter than a piece can be.
+        // The limit must not split a line that fits into a chunk.
         if piece.bytes.len() == limit && limit < LONGEST && !piece.bytes.contains(&b'\n') {
             piece = self.read(name, stream.next, LONGEST).await?;
         }
         let told = match cut(&piece.bytes, false) {
             0 if all || piece.ended => cut(&piece.bytes, true),
-            // The rest of it is read in the next turn.
+            // The next turn reads the rest.
             told => told,
         };
         let told = if told == 0 && piece.ended { piece.bytes.len() } else { told };
@@ -124,13 +122,13 @@ impl Chosen {
 }
 
 impl Stream {
-    /// A stream that has more than its reader knows.
+    /// The stream, if it has data after the cursor.
     fn open(log: Log, cursor: &Cursor) -> Option<Self> {
         let next = cursor.offset(&log.name);
         (log.length > next).then(|| Self { log, next, parts: VecDeque::new(), told: 0, dry: false })
     }
 
-    /// Who is told next: streams with something to tell, by when it came, and then who was told least of.
+    /// Sort key of the next stream: with data first, then by the data's time, then by bytes returned.
     fn turn(&self) -> (bool, Option<Timestamp>, usize) {
         let part = self.parts.front();
         (part.is_none(), part.and_then(|part| part.at), self.told)
@@ -138,7 +136,7 @@ impl Stream {
 }
 
 impl Read {
-    /// Adds lines to the last piece if it is of the same stream and has room, or begins another.
+    /// Appends lines to the last chunk if it is of the same stream and not full, or starts a new chunk.
     fn tell(&mut self, name: &LogName, part: &Part) {
         let text = String::from_utf8_lossy(&part.bytes);
         let next = part.offset + part.bytes.len() as u64;
@@ -168,7 +166,7 @@ fn time(line: usize, at: Option<Timestamp>) -> Option<LineTime> {
     at.map(|at| LineTime { line: u32::try_from(line).unwrap_or(u32::MAX), at: Time(at) })
 }
 
-/// Takes lines apart by when they came: a line came when its first byte did.
+/// Groups lines by time. The time of a line is that of its first byte.
 fn parts(offset: u64, bytes: &[u8], marks: &[LogMark]) -> VecDeque<Part> {
     let mut parts: VecDeque<Part> = VecDeque::new();
     let (mut offset, mut marks) = (offset, marks);
@@ -204,7 +202,7 @@ mod tests {
     fn lines_are_taken_apart_by_when_they_came() {
         let marks = [(14, 1), (18, 2), (22, 3)].map(|(end, at)| LogMark { end, at: Timestamp(at) });
         let found = parts(10, b"one\ntwo\nsix\nfour", &marks);
-        // `two` began before the first mark; `four` came after the last one.
+        // `two` started before the first mark. `four` came after the last one.
         let expected = [
             part(10, "one\n", Some(1)),
             part(14, "two\n", Some(2)),

@@ -1,4 +1,4 @@
-//! Where the last lines of a log begin.
+//! Finds the start of a log's last lines.
 
 use cubeloom_domain::logs::before_last;
 
@@ -6,11 +6,11 @@ use super::chosen::unreadable;
 use super::{Chosen, Cursor};
 use crate::error::ApiResult;
 
-/// How much of a log's end is read for its last lines, in bytes.
+/// Maximum bytes read from a log's end, to find its last lines.
 const MOST: u64 = 4 << 20;
 
 impl Cursor {
-    /// Before the last `lines` lines of each stream, or fewer when they are very long.
+    /// Position before the last `lines` lines of each stream. Fewer lines if they are very long.
     pub(crate) async fn before_last(chosen: &Chosen, lines: usize) -> ApiResult<Self> {
         let mut cursor = Self::start(chosen.key.n);
         let Some(logs) = chosen.reader() else { return Ok(cursor) };

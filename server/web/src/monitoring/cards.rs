@@ -1,4 +1,4 @@
-//! Nodes with their cards, and one card with its last hour.
+//! Nodes with their GPUs, and one GPU with the history of its last hour.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,13 +23,13 @@ use crate::runs::reader;
 use crate::state::Web;
 use crate::time::Time;
 
-/// Nodes of a page, at most: all of a large cluster, of which a picture is drawn, are read at once.
+/// Maximum page size. The page with the picture of a large cluster reads all its nodes at once.
 const NODES: usize = 1_000;
 
-/// A page of the nodes, by name, as far as `caller` may see: names of tasks of other projects are not told.
+/// A page of nodes, by name. Task names of projects that `caller` cannot see are omitted.
 ///
 /// # Errors
-/// There is no cluster of this name, the cursor is none, or the database does not answer.
+/// No cluster has this name, or the cursor is invalid.
 pub(crate) async fn nodes(
     web: &Web,
     caller: &Caller,
@@ -101,10 +101,10 @@ fn card_view(uuid: &str, card: &CardReading, state: CardState, holders: &Holders
     }
 }
 
-/// One card, with its last hour and what could be done better with it.
+/// One GPU, with its last hour and advice.
 ///
 /// # Errors
-/// There is no cluster of this name, no card of this UUID, or the database does not answer.
+/// No cluster has this name, or no GPU this UUID.
 pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) -> ApiResult<CardDetail> {
     let look = look(web, cluster).await?;
     let holding = clusters::holding(web, &look.facts).await?;
@@ -134,10 +134,7 @@ pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) 
     })
 }
 
-/// What could be done better with a card by one of those who hold it; nothing where their run is there no more.
-///
-/// # Errors
-/// When the database does not answer.
+/// Advice about a GPU for one of the attempts that it is allocated to. Empty if the run no longer exists.
 async fn advised(
     web: &Web,
     held: &Holding,
@@ -148,12 +145,12 @@ async fn advised(
     let attempt = &held.attempt;
     let plan = match reader::plan(web, &attempt.key.run).await {
         Ok(plan) => plan,
-        // Its run was deleted since it was read who holds the card, which is there all the same.
+        // The run was deleted after the allocations were read. The GPU itself still exists.
         Err(error) if error.kind() == Kind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
     let task = plan.task(attempt.task);
-    // Which of its workers holds it is not known: the first role that has cards speaks for all.
+    // The worker that uses the GPU is unknown: take the first role with GPUs.
     let role = task.roles.iter().find(|role| role.resources.gpu.is_some());
     let (cores, asked) = cores(held, card, holders);
     let held = Held {
@@ -162,7 +159,7 @@ async fn advised(
         cores,
         asked,
         card_memory: card.memory_total,
-        // Which of its workers holds it is not known: the page of the task tells.
+        // The worker that uses the GPU is unknown. The task page shows its memory.
         memory: None,
         sharing: role.map(|role| sharing(&plan, task, role)).unwrap_or_default(),
     };
@@ -170,18 +167,18 @@ async fn advised(
     Ok(found.into_iter().map(|found| AdviceView::of_card(found, &attempt.key)).collect())
 }
 
-/// Whether a cluster may have a card: also while who measures it is away.
+/// Whether the GPU may belong to the cluster. True for any UUID while its metrics are incomplete.
 ///
 /// # Errors
-/// There is no cluster of this name, or the database does not answer.
+/// No cluster has this name.
 pub(crate) async fn may_have(web: &Web, cluster: &str, uuid: &str) -> ApiResult<bool> {
     let look = look(web, cluster).await?;
     let known = look.reading.nodes.values().any(|node| node.cards.contains_key(uuid));
     Ok(known || !look.reading.problems.is_empty())
 }
 
-/// What the pods that hold a card have, and what they asked for, in cores: both absent where others hold it, too, the latter
-/// also where nothing is sized.
+/// CPUs of the pods that use a GPU, and the CPUs they requested. Both are `None` if other attempts share the
+/// GPU. The second is `None` without right-sizing.
 fn cores(held: &Holding, card: &CardReading, holders: &Holders<'_>) -> (Option<f64>, Option<f64>) {
     let attempt = &held.attempt;
     if !card.pods.iter().all(|pod| holders.of_pod(pod).is_some_and(|of| of.attempt.key == attempt.key)) {
@@ -196,7 +193,7 @@ fn cores(held: &Holding, card: &CardReading, holders: &Holders<'_>) -> (Option<f
     (Some(each * card.pods.len() as f64), None)
 }
 
-/// The same by the sizes of the roles of an object's pods; `None` where the name of a pod does not tell its role.
+/// The same from the sizes of the pods' roles. `None` if a pod's name does not contain its role.
 fn sized(roles: &[SizedRole], object: &str, pods: &[String]) -> Option<(f64, f64)> {
     let mut sum = (0.0, 0.0);
     for pod in pods {
@@ -205,7 +202,7 @@ fn sized(roles: &[SizedRole], object: &str, pods: &[String]) -> Option<(f64, f64
             let index = rest.strip_prefix(role).and_then(|rest| rest.strip_prefix('-')?.split('-').next());
             index.is_some_and(|index| index.parse::<u32>().is_ok())
         };
-        // The name of a job's only pod may tell nothing.
+        // The name of a job's only pod may lack the role.
         let size = match roles {
             [only] => only,
             several => several.iter().find(|size| is_of(&size.role))?,

@@ -1,4 +1,4 @@
-//! Who holds which card: attempts of ours, by the names of their pods and by what they were bound to.
+//! GPU allocations: finds attempts by the names of their pods and by their bindings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,32 +13,29 @@ use crate::error::ApiResult;
 use crate::state::Web;
 use crate::time::Time;
 
-/// The attempts that hold something on a cluster.
+/// Attempts with allocations on a cluster.
 pub(super) struct Holders<'h> {
-    /// By the name of their object.
+    /// By object name.
     by_object: BTreeMap<String, &'h Holding>,
-    /// By the cards of this machine that they were bound to.
+    /// By the GPUs of the local machine in their bindings.
     by_card: BTreeMap<&'h str, Vec<&'h Holding>>,
-    /// Those whose names the caller may know.
+    /// Projects that the caller can see.
     projects: BTreeSet<String>,
 }
 
 impl<'h> Holders<'h> {
-    /// As far as `caller` may see.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// Shows the names in projects that `caller` can see.
     pub(super) async fn of(web: &Web, caller: &Caller, holding: &'h [Holding]) -> ApiResult<Self> {
         let projects = visible(web, caller).await?.into_iter().map(|project| project.name).collect();
         Ok(Self::new(holding, projects))
     }
 
-    /// Of whom the names of these projects' tasks are told.
+    /// `projects`: those whose task names may be shown.
     pub(super) fn new(holding: &'h [Holding], projects: BTreeSet<String>) -> Self {
         let mut by_card: BTreeMap<&str, Vec<&Holding>> = BTreeMap::new();
         for held in holding {
             let Bindings::Local(bound) = &held.attempt.bindings else { continue };
-            // Several of its workers may share a card: it holds that once.
+            // Workers of an attempt can share a GPU, which counts once.
             let cards: BTreeSet<&str> =
                 bound.workers.iter().flat_map(|worker| &worker.gpus).map(String::as_str).collect();
             for card in cards {
@@ -49,18 +46,17 @@ impl<'h> Holders<'h> {
         Self { by_object, by_card, projects }
     }
 
-    /// Whether the caller may know of a project.
     pub(super) fn sees(&self, project: &str) -> bool {
         self.projects.contains(project)
     }
 
-    /// The attempt that a pod is of.
+    /// The attempt that a pod belongs to.
     pub(super) fn of_pod(&self, pod: &str) -> Option<&'h Holding> {
         let ends = pod.match_indices('-').map(|(at, _)| at).chain([pod.len()]);
         ends.filter_map(|end| self.by_object.get(&pod[..end]).copied()).next()
     }
 
-    /// The attempts that hold a card, and how many pods hold it that are none of ours.
+    /// Attempts that use a GPU, and the number of foreign pods on it.
     pub(super) fn of_card(&self, uuid: &str, card: &CardReading) -> (Vec<&'h Holding>, usize) {
         let mut found: Vec<&Holding> = self.by_card.get(uuid).cloned().unwrap_or_default();
         let (mut ours, mut strangers) = (BTreeSet::new(), 0);
@@ -74,8 +70,8 @@ impl<'h> Holders<'h> {
         (found, strangers)
     }
 
-    /// The attempts that hold a card, each with its part of what is used of it, from 0 to 1: by what they have asked for of
-    /// it, where that is known of all who hold it, otherwise the same for each. What is left is for pods that are none of ours.
+    /// Attempts that use a GPU, each with its share of the GPU's usage, from 0 to 1. Shares follow the
+    /// requested amounts if all are known, and are equal otherwise. The rest belongs to foreign pods.
     pub(super) fn parts(&self, uuid: &str, card: &CardReading) -> Vec<(&'h Holding, f64)> {
         let (found, strangers) = self.of_card(uuid, card);
         let asked: Option<Vec<f64>> = found.iter().map(|held| asked_of(held, uuid)).collect();
@@ -87,7 +83,7 @@ impl<'h> Holders<'h> {
         found.into_iter().map(|held| (held, each)).collect()
     }
 
-    /// How each card of a node is.
+    /// State of each GPU of a node.
     pub(super) fn states(&self, node: &NodeReading) -> Vec<CardState> {
         let held = |(uuid, card): (&String, &CardReading)| {
             let (found, strangers) = self.of_card(uuid, card);
@@ -99,7 +95,7 @@ impl<'h> Holders<'h> {
         node.cards.values().zip(&held).map(|(card, held)| CardState::of(card, *held, others(*held))).collect()
     }
 
-    /// Those of a card that the caller may know, and how many more there are.
+    /// A GPU's attempts that the caller can see, and the number of other attempts and foreign pods.
     pub(super) fn shown(&self, uuid: &str, card: &CardReading) -> (Vec<HolderView>, usize) {
         let (found, strangers) = self.of_card(uuid, card);
         let (seen, hidden): (Vec<_>, Vec<_>) = found.into_iter().partition(|held| self.sees(&held.project));
@@ -107,8 +103,8 @@ impl<'h> Holders<'h> {
     }
 }
 
-/// What an attempt has asked for of a card that it holds, in cards; `None` where that is not known: of an amount of a card's
-/// memory, and elsewhere than on this machine of one with several workers, of which not all need have cards.
+/// GPUs that an attempt requested on this GPU. `None` if it requested GPU memory, or has several workers
+/// outside the local machine: some of them may have no GPU.
 fn asked_of(held: &Holding, uuid: &str) -> Option<f64> {
     let attempt = &held.attempt;
     let (here, all) = match &attempt.bindings {
@@ -126,7 +122,7 @@ fn asked_of(held: &Holding, uuid: &str) -> Option<f64> {
     }
 }
 
-/// An attempt, for those who may know of it.
+/// View of an attempt, for callers that can see its project.
 pub(super) fn view(held: &Holding) -> HolderView {
     let key = &held.attempt.key;
     HolderView {
@@ -164,7 +160,7 @@ mod tests {
         let (shown, others) = holders.shown("GPU-1", &card(&pods));
         assert_eq!(shown.iter().map(|one| one.task.as_str()).collect::<Vec<_>>(), ["train"]);
         assert_eq!((others, shown[0].since), (2, Some(Time(Timestamp(5)))));
-        // Two pods of one attempt are one holder.
+        // Two pods of one attempt count as one.
         let object = holding[0].attempt.key.object_name();
         let twice = [format!("{object}-0"), object];
         assert_eq!(holders.of_card("GPU-1", &card(&twice)).0.len(), 1);
@@ -202,10 +198,10 @@ mod tests {
             let holders = Holders::new(holding, BTreeSet::new());
             holders.parts("GPU-1", &card(pods)).into_iter().map(|(_, part)| part).collect()
         };
-        // A quarter for one worker, and one for each of two: all that is used is theirs.
+        // One worker requests a quarter, the other attempt a quarter for each of two: all usage is theirs.
         assert_eq!(parts(&[part("one", 1, 250), part("two", 2, 500)], &[]), [1.0 / 3.0, 2.0 / 3.0]);
         assert_eq!(parts(&[part("one", 1, 250)], &[]), [1.0]);
-        // Of an amount of its memory nobody knows the part; of a stranger's pod neither.
+        // The share is unknown for a GPU memory request and for a foreign pod.
         assert_eq!(parts(&[part("one", 1, 250), part("two", 1, 0)], &[]), [0.5, 0.5]);
         assert_eq!(parts(&[part("one", 1, 250)], &["notebook-0".to_owned()]), [0.5]);
         assert!(parts(&[], &[]).is_empty());

@@ -1,4 +1,4 @@
-//! The attempts that hold cards and do not use them, for those who want to hear of it.
+//! Attempts with idle GPUs, for alerts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::clusters;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// How long one cluster may keep the others waiting.
+/// Timeout for one cluster.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Those of all clusters. What cannot be looked at is left out: it is looked at again.
+/// Idle GPUs on all clusters. A cluster whose metrics cannot be read is skipped until the next call.
 pub(crate) async fn idle(web: &Web) -> Vec<IdleCards> {
     let mut found = Vec::new();
     for (name, _) in web.clusters().all() {
@@ -32,7 +32,7 @@ pub(crate) async fn idle(web: &Web) -> Vec<IdleCards> {
     found
 }
 
-/// The cards of an attempt that were looked at, and those of them that are idle.
+/// Counts of an attempt's GPUs, and of the idle ones.
 #[derive(Default)]
 struct Seen {
     held: usize,
@@ -45,7 +45,7 @@ async fn of_cluster(web: &Web, name: &str) -> ApiResult<Vec<IdleCards>> {
     let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
     let (now, thresholds) = (web.now(), web.settings().advice);
     let mut holding = clusters::holding(web, &clusters::facts(&executor).await?).await?;
-    // Most have nothing to be looked at: then nobody is asked.
+    // Usually no attempt remains: then do not query the metrics.
     holding.retain(|held| held.attempt.amount.gpus > 0 && seconds(held, now) >= thresholds.idle_for);
     if holding.is_empty() {
         return Ok(Vec::new());
@@ -86,12 +86,12 @@ async fn of_cluster(web: &Web, name: &str) -> ApiResult<Vec<IdleCards>> {
     Ok(idle.map(|(held, seen)| seen.told_of(held, &thresholds)).collect())
 }
 
-/// For how long an attempt has had its cards.
+/// Seconds since the attempt started.
 fn seconds(held: &Holding, now: Timestamp) -> f64 {
     held.attempt.state.started_at().map_or(0.0, |since| now.since(since).as_secs_f64())
 }
 
-/// The last hour of the cards that are held.
+/// The last hour of each allocated GPU.
 async fn histories(
     web: &Web,
     look: &Look,
@@ -121,7 +121,7 @@ impl Seen {
         }
         let busy_at = held.busy_at(thresholds);
         self.idle += 1;
-        // All of them are idle since the last of them is.
+        // The attempt is idle from when its last GPU became idle.
         self.since = self.since.max(busy_at.unwrap_or(held.history.start));
         self.busy_at = [self.busy_at, busy_at].into_iter().flatten().reduce(f64::max);
     }

@@ -1,6 +1,6 @@
-//! What the nodes and cards of clusters do, and who holds them. It is looked at when somebody asks, once for all who ask within some
-//! seconds, and where a Prometheus tells of it every minute or so (`seen`); of this machine's cards, which nobody else keeps, the last
-//! hour is kept here.
+//! Metrics and allocations of clusters' nodes and GPUs. They are collected on request, once for all requests
+//! of a few seconds. Clusters with a Prometheus are refreshed about every minute (`seen`). The local
+//! machine's last hour is kept here, as nothing else stores it.
 
 mod cards;
 mod holders;
@@ -32,56 +32,55 @@ use crate::clusters::{self, prometheus_of};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// What is older than this says so: what nobody has asked for is up to 75 seconds old where a look takes no longer than 3.
+/// Older readings are reported as stale. Without requests, a reading is up to 75 seconds old if collecting
+/// takes at most 3 seconds.
 const OLD: Duration = Duration::from_secs(80);
 
-/// What was seen of clusters.
+/// Cached readings of clusters.
 #[derive(Default)]
 pub(crate) struct Monitor {
     seen: Seen,
-    /// The last hour of this machine.
+    /// The last hour of the local machine.
     recent: Arc<Mutex<Recent>>,
 }
 
-/// A look at a cluster.
+/// Metrics collected from a cluster at one time.
 pub(crate) struct Look {
-    /// What it has.
     facts: Facts,
-    /// What was read.
     reading: Reading,
     source: Source,
     grafana: Option<String>,
-    /// By which settings it was found; none for this machine.
+    /// The settings in effect when it was collected. `None` for the local machine.
     by: Option<By>,
-    /// How long it took.
+    /// Duration of the collection.
     took: Duration,
-    /// When it ended: it may have taken longer than a reading is good for, and those who waited share it all the same.
+    /// End of the collection. It may have taken longer than a reading stays fresh: all waiting requests share
+    /// it anyway.
     ended: Instant,
 }
 
 impl Look {
-    /// What is missing, and that it is from a while ago.
+    /// Missing metrics, and a note if the reading is stale.
     fn problems(&self) -> Vec<String> {
         let age = self.ended.elapsed();
         let old = format!("this was found {} s ago, and is asked for anew", age.as_secs());
         self.reading.problems.iter().cloned().chain((age > OLD).then_some(old)).collect()
     }
 
-    /// Whether it takes long to look: whoever measures itself answers at once.
+    /// Whether collecting is slow. Only Prometheus is: other sources answer at once.
     fn is_slow(&self) -> bool {
         matches!(self.source, Source::Prometheus(_))
     }
 }
 
-/// Where a reading is from.
+/// Source of a reading.
 enum Source {
-    /// This machine itself.
+    /// The local machine.
     Machine,
-    /// A Prometheus.
     Prometheus(Box<Prometheus>),
-    /// The cluster itself tells some of it.
+    /// The cluster reports part of it.
     Cluster,
-    /// Nobody measures the cluster, or who does cannot be asked.
+    /// No metrics are configured, or their source cannot be queried.
     Nobody,
 }
 
@@ -96,7 +95,8 @@ impl Source {
     }
 }
 
-/// Begins to look anew at clusters of which a Prometheus tells, and to keep the last hour of this machine's cards, where it has some.
+/// Starts the refresh of clusters with a Prometheus, and the recording of the local machine's last hour if it
+/// has GPUs.
 pub(crate) fn start(web: &Web) {
     seen::keep_warm(web);
     let has_cards =
@@ -117,10 +117,10 @@ pub(crate) fn start(web: &Web) {
     });
 }
 
-/// Looks at a cluster now.
+/// Collects metrics now.
 ///
 /// # Errors
-/// The cluster's own facts cannot be had. That nobody measures it is told in the reading.
+/// The cluster's facts are unavailable. Missing metrics are no error: the reading says so.
 async fn found(web: &Web, executor: Arc<dyn Executor>, record: Option<ClusterRecord>) -> ApiResult<Look> {
     let (began, by) = (Instant::now(), found_by(record.as_ref()));
     let facts = clusters::facts(&executor).await?;
@@ -144,19 +144,19 @@ async fn found(web: &Web, executor: Arc<dyn Executor>, record: Option<ClusterRec
     Ok(Look { facts, reading, source, grafana, by, took: began.elapsed(), ended: Instant::now() })
 }
 
-/// Since when a cluster is known, and the revision of its settings: that begins at 1 again where another is added under the
-/// name of one that was removed.
+/// When a cluster was added, and the revision of its settings. Revisions restart at 1 if a cluster is removed
+/// and another is added under its name.
 type By = (Timestamp, u64);
 
-/// By which settings a cluster is looked at; none for this machine.
+/// The settings to collect with. `None` for the local machine.
 fn found_by(record: Option<&ClusterRecord>) -> Option<By> {
     record.map(|record| (record.created_at, record.revision))
 }
 
-/// What the pods of an object did between two moments, as the cluster's Prometheus tells; `None` where it has none.
+/// Metrics of an object's pods in a period, from the cluster's Prometheus. `None` without a Prometheus.
 ///
 /// # Errors
-/// Prometheus does not answer, or the database does not.
+/// Prometheus is unreachable.
 pub(crate) async fn workers(
     web: &Web,
     cluster: &str,
@@ -171,7 +171,7 @@ pub(crate) async fn workers(
     found.map(Some).map_err(|error| ApiError::unavailable(error.to_string()))
 }
 
-/// What the executor itself measures, with the means of the last minutes.
+/// The executor's own measurements, with averages of the last minutes.
 async fn measure(web: &Web, executor: Arc<dyn Executor>) -> ApiResult<Option<Reading>> {
     let recent = Arc::clone(&web.monitor().recent);
     let measured = tokio::task::spawn_blocking(move || {
@@ -181,7 +181,7 @@ async fn measure(web: &Web, executor: Arc<dyn Executor>) -> ApiResult<Option<Rea
     measured.await.map_err(ApiError::internal)
 }
 
-/// What the cluster itself tells of its nodes stands where nobody has measured it.
+/// Fills capacities without metrics from the cluster's facts.
 fn complete(reading: &mut Reading, facts: &Facts) {
     for node in &facts.nodes {
         let amount = node.amount();
@@ -192,7 +192,7 @@ fn complete(reading: &mut Reading, facts: &Facts) {
     }
 }
 
-/// The last hour of a card on `node`, held by `pods`; what is missing is said in `problems`.
+/// The last hour of a GPU on `node` that `pods` use. Missing metrics are added to `problems`.
 async fn history(
     web: &Web,
     look: &Look,

@@ -1,4 +1,4 @@
-//! Who holds what now, on all clusters: by cluster, project and person.
+//! Current allocations on all clusters, by cluster, project and user.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,14 @@ use crate::page::{Page, PageQuery};
 use crate::state::Web;
 use crate::time::Time;
 
-/// So many attempts of each are named.
+/// Maximum number of attempts listed per entry.
 const NAMED: usize = 20;
 
-/// A page of what people hold, by cluster, project and person, as far as `caller` may see: what all others hold on a cluster is
-/// told as a sum.
+/// A page of allocations by cluster, project and user. Projects that `caller` cannot see are summed up per
+/// cluster.
 ///
 /// # Errors
-/// The cursor is none, or the database does not answer.
+/// The cursor is invalid.
 pub(crate) async fn holders(web: &Web, caller: &Caller, query: &PageQuery) -> ApiResult<Page<HoldsView>> {
     let projects = visible(web, caller).await?.into_iter().map(|project| project.name).collect();
     let holding = web.store().holding().await?;
@@ -34,19 +34,19 @@ pub(crate) async fn holders(web: &Web, caller: &Caller, query: &PageQuery) -> Ap
     page(found, query)
 }
 
-/// A page of what is held on all clusters. The places of a cluster may come before those of one whose name is shorter.
+/// A page of all clusters' allocations. Sort keys of a cluster can precede those of one with a shorter name.
 fn page(mut found: Vec<HoldsView>, query: &PageQuery) -> ApiResult<Page<HoldsView>> {
     found.sort_by_cached_key(place);
     Page::cut(found, query, place)
 }
 
-/// By cluster, project and person; what others hold comes last on its cluster, behind every name.
+/// Sort key: cluster, project and user. The sum of other projects sorts last within its cluster.
 fn place(holds: &HoldsView) -> String {
     let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "~".into());
     format!("{}/{}/{}", holds.cluster, name(&holds.project), name(&holds.user))
 }
 
-/// What is held on a cluster: of who is in one of `projects` by name, of all others as a sum.
+/// Allocations on a cluster: by user in `projects`, all others as a sum.
 fn of_cluster<'h>(
     cluster: &str,
     holding: impl Iterator<Item = &'h Holding>,
@@ -88,7 +88,7 @@ mod tests {
             since: None,
             tasks: Vec::new(),
         };
-        // As they are found: by the clusters' names.
+        // In the order in which they are collected: by cluster name.
         let found = || {
             let of = |cluster| [None, Some("ada"), Some("emil")].map(|user| holds(cluster, user));
             ["east", "east-2"].into_iter().flat_map(of).collect::<Vec<_>>()

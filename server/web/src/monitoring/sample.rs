@@ -1,4 +1,4 @@
-//! What tests take for attempts that hold something.
+//! Sample attempts with allocations, for tests.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,13 @@ use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, RunId, TaskIx, Timestamp};
 use cubeloom_store::Holding;
 
-/// An attempt of a task with one worker, bound to cards of this machine or to none.
+/// An attempt of a task with one worker, bound to GPUs of the local machine or to none.
 pub(super) fn held(project: &str, task: &str, cards: &[&str]) -> Holding {
     if cards.is_empty() { gang(project, task, &[]) } else { gang(project, task, &[cards]) }
 }
 
-/// An attempt of a task, of which each worker is bound to these cards of this machine; to nothing where there is none.
+/// An attempt of a task with one worker per entry, each bound to these GPUs of the local machine. Without
+/// entries, it has no bindings.
 pub(super) fn gang(project: &str, task: &str, workers: &[&[&str]]) -> Holding {
     let worker = |cards: &&[&str]| WorkerBinding {
         address: "127.0.0.2".into(),

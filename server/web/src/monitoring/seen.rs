@@ -1,5 +1,5 @@
-//! What was seen of clusters. A look takes seconds where a cluster is large: whoever asks gets what was found a moment ago, and it is
-//! looked anew beside that, once for all.
+//! Cache of cluster readings. Collecting takes seconds on a large cluster: requests get the last reading, and
+//! one background refresh serves all of them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,53 +17,54 @@ use super::{By, Look, found, found_by};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// So often it is looked anew at clusters that somebody has looked at within a while.
+/// Refresh interval of clusters that were requested recently.
 const AGAIN: Duration = Duration::from_secs(30);
 const A_WHILE: Duration = Duration::from_secs(15 * 60);
-/// And so often at the others, for no more than a twentieth of the time.
+/// Refresh interval of the others, limited to a twentieth of the time.
 const AGAIN_UNASKED: Duration = Duration::from_secs(60);
 const TIMES_AS_LONG: u32 = 20;
 
-/// How long after a look that took so long it is looked anew where nobody asks.
+/// Pause after a collection of this duration, without requests.
 fn rest(took: Duration) -> Duration {
     AGAIN_UNASKED.max(took * TIMES_AS_LONG)
 }
 
-/// How long what it found is shown while it is looked anew: until then it should have been, by a tick that came late.
+/// How long a reading is served while a refresh is in progress. A late tick should have replaced it before
+/// that.
 fn shown_for(took: Duration) -> Duration {
     rest(took) + AGAIN + took
 }
 
-/// So many clusters are looked at at a time while nobody asks: one Prometheus may tell of many.
+/// Concurrent background refreshes: one Prometheus may serve many clusters.
 const AT_ONCE: usize = 2;
 
 /// By cluster.
 #[derive(Default)]
 pub(super) struct Seen(Mutex<HashMap<String, Arc<Slot>>>);
 
-/// What was seen of a cluster.
+/// Cached reading of a cluster.
 #[derive(Default)]
 struct Slot {
-    /// Who looks holds this; those who have nothing to be shown wait for what is found.
+    /// Lock of the collecting task. Requests without a reading to serve wait for it.
     turn: Arc<Turn<()>>,
     last: Mutex<Option<Arc<Look>>>,
-    /// When somebody last asked: a person or a program of theirs, not this server for itself.
+    /// Time of the last request by a user or a client. The server's own reads do not count.
     asked: Mutex<Option<Instant>>,
 }
 
 impl Slot {
-    /// What was found last by these settings.
+    /// The last reading with these settings.
     fn last(&self, by: Option<By>) -> Option<Arc<Look>> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().filter(|look| look.by == by).map(Arc::clone)
     }
 
-    /// The same, where it need not be looked anew.
+    /// The same, if it is still fresh.
     fn good(&self, by: Option<By>) -> Option<Arc<Look>> {
         self.last(by).filter(|look| look.ended.elapsed() < GOOD_FOR)
     }
 
-    /// Looks now. One looks at a time, which the caller sees to.
+    /// Collects now. The caller holds `turn`.
     async fn look(
         &self,
         web: &Web,
@@ -75,7 +76,7 @@ impl Slot {
         Ok(look)
     }
 
-    /// Looks anew beside what is shown meanwhile, unless somebody does already.
+    /// Refreshes in the background, unless a refresh is already in progress.
     fn look_beside(
         self: &Arc<Self>,
         web: &Web,
@@ -101,7 +102,7 @@ impl Slot {
         asked.is_some_and(|asked| asked.elapsed() < A_WHILE)
     }
 
-    /// Whether it is time to look anew, so that nobody need wait for it. Ticks come a little early and late.
+    /// Whether a refresh is due, so that requests need not wait. Ticks can be slightly early or late.
     fn is_due(&self, by: Option<By>) -> bool {
         let Some(last) = self.last(by) else { return true };
         let age = last.ended.elapsed() + AGAIN / 2;
@@ -109,23 +110,23 @@ impl Slot {
     }
 }
 
-/// What a cluster does, for somebody who asks: as it was found within the last seconds, or by a Prometheus a minute ago, and
-/// then it is looked anew beside that, for a while more often.
+/// The reading of a cluster, for a request. It is a few seconds old, or about a minute with a Prometheus:
+/// then this starts a background refresh and shortens the refresh interval for a while.
 ///
 /// # Errors
-/// There is none of this name, or the database does not answer. That nobody measures it is told in the reading.
+/// No cluster has this name. Missing metrics are no error: the reading says so.
 pub(super) async fn look(web: &Web, name: &str) -> ApiResult<Arc<Look>> {
-    // A name that nobody has is given no slot.
+    // Do not create a slot for an unknown name.
     let known = cluster(web, name).await?;
     let slot = slot(web, name);
     slot.note_asked();
     seen_or_found(web, &slot, known).await
 }
 
-/// The same for what the server does of itself: no cluster is looked at more often for that.
+/// The same for the server's own reads, which do not shorten the refresh interval.
 ///
 /// # Errors
-/// As of `look`.
+/// See [`look`].
 pub(super) async fn look_unasked(web: &Web, name: &str) -> ApiResult<Arc<Look>> {
     let known = cluster(web, name).await?;
     seen_or_found(web, &slot(web, name), known).await
@@ -135,7 +136,7 @@ fn slots(web: &Web) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
     web.monitor().seen.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What was seen of a cluster, or a place for it; what was seen of clusters that are gone goes.
+/// The cluster's slot, created if missing. Removes slots of clusters that no longer exist.
 fn slot(web: &Web, name: &str) -> Arc<Slot> {
     let mut slots = slots(web);
     slots.retain(|name, _| web.clusters().get(name).is_some());
@@ -151,7 +152,8 @@ async fn seen_or_found(
     if let Some(look) = slot.good(by) {
         return Ok(look);
     }
-    // Others are as quick as they are asked, and what could not be asked is asked again.
+    // Only Prometheus is slow enough to serve a stale reading. A failed reading of another source is retried
+    // at once.
     let is_shown = |look: &Arc<Look>| look.is_slow() && look.ended.elapsed() < shown_for(look.took);
     if let Some(look) = slot.last(by).filter(is_shown) {
         slot.look_beside(web, executor, record);
@@ -164,14 +166,14 @@ async fn seen_or_found(
     }
 }
 
-/// A cluster, and its settings; this machine has none.
+/// A cluster and its settings. The local machine has none.
 async fn cluster(web: &Web, name: &str) -> ApiResult<(Arc<dyn Executor>, Option<ClusterRecord>)> {
     let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
     let record = if name == LOCAL { None } else { web.store().cluster(name).await? };
     Ok((executor, record))
 }
 
-/// Looks anew, again and again, at the clusters of which a Prometheus tells, so that who comes need not wait.
+/// Periodically refreshes clusters with a Prometheus, so that requests need not wait.
 pub(super) fn keep_warm(web: &Web) {
     let web = web.downgrade();
     tokio::spawn(async move {
@@ -188,15 +190,15 @@ pub(super) fn keep_warm(web: &Web) {
     });
 }
 
-/// Looks at a cluster that was added, or has other settings now, if a Prometheus tells of it.
+/// Refreshes a cluster that was added or whose settings changed, if it has a Prometheus.
 pub(crate) fn look_at_changed(web: &Web, record: ClusterRecord) {
-    // Who looks by other settings still is not waited for.
+    // Do not wait for a collection that still uses the old settings.
     slots(web).remove(&record.name);
     let web = web.clone();
     tokio::spawn(async move { look_if_due(&web, record).await });
 }
 
-/// Looks at a cluster of which a Prometheus tells, if it is time to. Whoever asks meanwhile is shown what was found last.
+/// Refreshes a cluster with a Prometheus if it is due. Meanwhile, requests get the last reading.
 async fn look_if_due(web: &Web, record: ClusterRecord) {
     let is_told = record.settings.monitoring.prometheus.is_some();
     let Some(executor) = web.clusters().get(&record.name).filter(|_| is_told) else { return };
@@ -221,7 +223,7 @@ mod tests {
 
     const BY: Option<By> = Some((Timestamp(0), 1));
 
-    /// A cluster at which a look that took so long has ended so long ago, in seconds.
+    /// A cluster whose collection took `took` seconds and ended `ago` seconds ago.
     fn seen(took: u64, ago: u64) -> Slot {
         let told = MonitoringSettings {
             prometheus: Some("http://127.0.0.1:9".into()),

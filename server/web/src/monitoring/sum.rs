@@ -1,4 +1,4 @@
-//! A cluster as a whole: what it has, what was asked for, what is used, and by whom.
+//! Totals of a cluster: capacity, requests and usage, by project.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::error::ApiResult;
 use crate::state::Web;
 use crate::time::Time;
 
-/// The cluster, as far as `caller` may see: of projects that they are no member of, only the sum is told.
+/// The cluster's totals. Projects that `caller` is no member of are summed up.
 ///
 /// # Errors
-/// There is none of this name, or the database does not answer.
+/// No cluster has this name.
 pub(crate) async fn overview(web: &Web, caller: &Caller, name: &str) -> ApiResult<MonitoringView> {
     let look = look(web, name).await?;
     let holding = clusters::holding(web, &look.facts).await?;
@@ -33,7 +33,7 @@ pub(crate) async fn overview(web: &Web, caller: &Caller, name: &str) -> ApiResul
     let asked = holding.iter().fold(Amount::default(), |sum, held| sum.plus(held.attempt.amount));
     let level = |of: fn(&NodeReading) -> Levels, asked: f64| {
         let sum = sum(nodes.values().map(of));
-        // Where nobody tells what runs there, what our own jobs ask for is known all the same.
+        // Without metrics of the requests, use the requests of our own jobs.
         LevelsView::from(Levels { requested: sum.requested.or(Some(asked)), ..sum })
     };
     Ok(MonitoringView {
@@ -52,7 +52,7 @@ pub(crate) async fn overview(web: &Web, caller: &Caller, name: &str) -> ApiResul
     })
 }
 
-/// A sum of what is known; of what nobody knows there is none.
+/// Sum of the known values. `None` if none is known.
 fn sum(levels: impl Iterator<Item = Levels>) -> Levels {
     levels.fold(Levels::default(), |sum, one| Levels {
         capacity: plus(sum.capacity, one.capacity),
@@ -68,7 +68,7 @@ fn plus(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     }
 }
 
-/// What each project has asked for and uses; all others that hold something together, where there are some.
+/// Requests and usage of each visible project. All others with allocations are summed up, `None` without any.
 fn by_project(
     reading: &Reading,
     holding: &[Holding],

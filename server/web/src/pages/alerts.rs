@@ -1,4 +1,4 @@
-//! `GET /projects/{project}/alerts`: by which ways alerts of the project reach people, and what became of the last ones.
+//! `GET /projects/{project}/alerts`: alert channels of the project, and recent deliveries.
 
 use askama::Template;
 use axum::extract::State;
@@ -12,7 +12,7 @@ use crate::error::ApiResult;
 use crate::extract::Path;
 use crate::state::Web;
 
-/// How many messages are shown.
+/// Number of messages shown.
 const LAST: usize = 50;
 
 #[derive(Template)]
@@ -21,7 +21,7 @@ struct AlertsPage {
     frame: Frame,
     channels: Vec<ChannelView>,
     deliveries: Vec<DeliveryView>,
-    /// What the script works with, as JSON.
+    /// Data for the script, as JSON.
     carried: String,
 }
 
@@ -61,7 +61,8 @@ impl AlertsPage {
         }
     }
 
-    /// The channel's name. A channel goes with its messages: what is of none is a mail to the person whose run it is.
+    /// Name of the channel. Messages are deleted with their channel: one without a channel is a mail to the
+    /// run's owner.
     fn channel(&self, delivery: &DeliveryView) -> String {
         match self.channels.iter().find(|channel| channel.id == delivery.channel) {
             Some(channel) => channel.name.clone(),
@@ -73,7 +74,6 @@ impl AlertsPage {
     }
 }
 
-/// The page.
 pub(crate) async fn page(
     State(web): State<Web>,
     frame: Frame,

@@ -1,43 +1,41 @@
-//! What tasks asked for in two runs, amount by amount.
+//! Requested resources of tasks in two runs, amount by amount.
 
 use super::Frame;
 use crate::api::compare::view::TaskPair;
 use crate::api::tasks::view::{GpuView, RoleView};
 use crate::show;
 
-/// The workers of one role of a task, on both sides.
+/// Workers of one role of a task, in both runs.
 pub(super) struct AskedFor {
-    /// Task.
     pub task: String,
-    /// The role; a task's workers may be of several.
+    /// Role. A task's workers can have several.
     pub role: String,
-    /// How many workers, and what each gets: CPU, memory, GPUs.
+    /// Number of workers, and CPU, memory and GPUs of each.
     pub amounts: [Amount; 4],
 }
 
-/// One amount.
 pub(super) struct Amount {
-    /// The text's key for it.
+    /// Key of its text.
     pub name: &'static str,
-    /// This run's and the other run's; empty where a run has no such role.
+    /// Values of this run and the other. Empty if a run lacks the role.
     pub sides: [String; 2],
 }
 
 impl Amount {
-    /// Whether the two are not the same.
+    /// Whether the values differ.
     pub(super) fn differs(&self) -> bool {
         self.sides[0] != self.sides[1]
     }
 }
 
 impl AskedFor {
-    /// Whether anything is not the same.
+    /// Whether any amount differs.
     pub(super) fn differs(&self) -> bool {
         self.amounts.iter().any(Amount::differs)
     }
 }
 
-/// Every role of a task: those of this run, then those that only the other one has.
+/// All roles of a task: those of this run, then those of the other run only.
 pub(super) fn of_task(frame: &Frame, pair: &TaskPair) -> Vec<AskedFor> {
     let roles =
         [&pair.left, &pair.right].map(|side| side.as_ref().map_or(&[][..], |side| side.roles.as_slice()));
@@ -67,7 +65,7 @@ pub(super) fn of_task(frame: &Frame, pair: &TaskPair) -> Vec<AskedFor> {
     names.into_iter().map(of_role).collect()
 }
 
-/// `2 × A100`, `half of one` as `0.5 × A100`, or the memory of one; `0` for none.
+/// `2 × A100`, a half as `0.5 × A100`, or the memory of one. `0` without GPUs.
 fn cards(frame: &Frame, gpu: Option<&GpuView>) -> String {
     let Some(gpu) = gpu else { return "0".into() };
     let mut text = match (gpu.count, gpu.fraction) {

@@ -1,5 +1,5 @@
-//! `GET /audit`: who changed what, from where, before and after. For administrators; owners have that of their project,
-//! `GET /projects/{project}/audit`.
+//! `GET /audit`: the audit log, for administrators. Owners see that of their project, `GET
+//! /projects/{project}/audit`.
 
 use askama::Template;
 use axum::extract::State;
@@ -19,41 +19,40 @@ use crate::time::Time;
 #[template(path = "audit.html")]
 struct AuditPage {
     frame: Frame,
-    /// Where the page is.
     path: String,
-    /// The one project that it is about.
+    /// Project, if the page is about one.
     project: Option<String>,
     asked: Asked,
     entries: Vec<Row>,
-    /// The next page of them.
+    /// URL of the next page.
     next: Option<String>,
-    /// Receivers that the log does not reach.
+    /// Receivers that do not get the log.
     failing: Vec<FailingStream>,
 }
 
-/// A receiver that the log does not reach.
+/// A receiver that does not get the log.
 struct FailingStream {
     name: &'static str,
     since: Time,
     error: String,
 }
 
-/// An entry, and what is different since.
+/// An entry with its changes.
 struct Row {
     entry: AuditView,
-    /// By what it was changed.
+    /// Credential or origin of the change.
     via: String,
     changes: Vec<Changed>,
 }
 
-/// One value that has changed; empty for none.
+/// A changed value. Empty for none.
 struct Changed {
     name: String,
     before: String,
     after: String,
 }
 
-/// Which entries are asked for; empty for any.
+/// Filters. Empty means any.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Asked {
     #[serde(default)]
@@ -62,12 +61,12 @@ pub(crate) struct Asked {
     action: String,
     #[serde(default)]
     text: String,
-    /// The whole name or id, for links.
+    /// Full name or id, for links.
     #[serde(default)]
     subject: String,
     #[serde(default)]
     project: String,
-    /// Minutes, as `2026-03-01T09:30`, or days, as `2026-03-01`; both in UTC. The last one counts too.
+    /// Minutes, as `2026-03-01T09:30`, or days, as `2026-03-01`, both in UTC. The end is inclusive.
     #[serde(default)]
     since: String,
     #[serde(default)]
@@ -76,7 +75,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Whether some entries are left out.
+    /// Whether a filter is set.
     fn narrows(&self) -> bool {
         self.pairs().iter().any(|(_, value)| !value.is_empty())
     }
@@ -106,7 +105,7 @@ impl Asked {
         }
     }
 
-    /// Where the entries are as a file; `path` is the page's.
+    /// URL of the entries as a file. `path` is that of the page.
     fn export(&self, path: &str, format: &str) -> String {
         let time = |text: &str, end| moment(text, end).map(|time| time.to_string()).unwrap_or_default();
         let (since, until) = (time(&self.since, false), time(&self.until, true));
@@ -117,7 +116,7 @@ impl Asked {
     }
 }
 
-/// The beginning of a minute or a day (UTC), or its end.
+/// Start or end of a minute or day (UTC).
 fn moment(text: &str, end: bool) -> Option<Time> {
     let (start, length) = match text.len() {
         10 => (format!("{text}T00:00:00Z"), 86_400),
@@ -129,7 +128,7 @@ fn moment(text: &str, end: bool) -> Option<Time> {
     Some(Time(cubeloom_domain::Timestamp(time.0.0 + later)))
 }
 
-/// Every change.
+/// All changes.
 pub(crate) async fn show(
     State(web): State<Web>,
     frame: Frame,
@@ -138,14 +137,14 @@ pub(crate) async fn show(
     shown(&web, frame, "/audit".into(), None, asked).await
 }
 
-/// Every change in a project.
+/// Changes in a project.
 pub(crate) async fn of_project(
     State(web): State<Web>,
     frame: Frame,
     Path(project): Path<String>,
     Query(asked): Query<Asked>,
 ) -> ApiResult<Response> {
-    // Another project's are not for the owners of this one, whatever the address says.
+    // Owners cannot see other projects, whatever the URL says.
     let asked = Asked { project: String::new(), ..asked };
     shown(&web, frame, format!("/projects/{project}/audit"), Some(project), asked).await
 }
@@ -202,7 +201,7 @@ fn via(frame: &Frame, via: &str) -> String {
     }
 }
 
-/// The members that are not the same in both.
+/// Members that differ.
 fn changes(before: &Map<String, Value>, after: &Map<String, Value>) -> Vec<Changed> {
     let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
     let of = |name: &String| Changed {
@@ -213,7 +212,7 @@ fn changes(before: &Map<String, Value>, after: &Map<String, Value>) -> Vec<Chang
     names.map(of).filter(|change| change.before != change.after).collect()
 }
 
-/// A value as people write it.
+/// A value as plain text.
 fn plain(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),

@@ -1,4 +1,4 @@
-//! `GET /projects/{project}/calendar`: what ran and will run, by month or as a list of days.
+//! `GET /projects/{project}/calendar`: past and future runs, by month or as a list of days.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,9 +20,9 @@ use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::state::Web;
 
-/// How many dates a day of the month shows.
+/// Number of dates shown per day of the month view.
 const SHOWN: usize = 4;
-/// How many days the list shows.
+/// Number of days in the list view.
 const LISTED: i32 = 14;
 
 #[derive(Template)]
@@ -31,40 +31,40 @@ struct CalendarPage {
     frame: Frame,
     project: String,
     zone: Zone,
-    /// Zones that can be chosen.
+    /// Time zones to choose from.
     zones: BTreeSet<String>,
-    /// Pipelines that can be chosen.
+    /// Pipelines to choose from.
     pipelines: BTreeSet<String>,
     asked: Asked,
     is_month: bool,
     /// `2026-01`, or the days of the list.
     title: String,
-    /// The day that was asked for, or today.
+    /// The requested day, or today.
     day: Date,
     before: Date,
     after: Date,
     days: Vec<Day>,
-    /// Whether more than is shown is in this time.
+    /// Whether the period has more dates than shown.
     more: bool,
     /// Whether any pipeline has a schedule.
     has_any: bool,
-    /// Pipelines that run when something happens: nobody knows their dates yet.
+    /// Pipelines triggered by events: their dates are unknown.
     waiting: Vec<Waiting>,
 }
 
-/// A pipeline that runs when something happens.
+/// A pipeline triggered by an event.
 struct Waiting {
     pipeline: String,
-    /// The key of the words about what.
+    /// Text key of the event.
     when: &'static str,
     /// The pipeline that it runs after, with its project.
     after: Option<PipelineName>,
-    /// The path of the file that it waits for.
+    /// Path of the file that it waits for.
     path: Option<String>,
 }
 
 impl Waiting {
-    /// Of a schedule that is active and waits for something.
+    /// The entry of an active, event-driven schedule.
     fn of(state: &ScheduleState) -> Option<Self> {
         let schedule = state.schedule.as_ref().filter(|_| state.is_active())?;
         let when = match (&state.after, &schedule.file) {
@@ -78,16 +78,15 @@ impl Waiting {
     }
 }
 
-/// What is wanted of the calendar.
+/// Query parameters.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Asked {
     /// `month` or `days`.
     #[serde(default)]
     view: String,
-    /// A day of what is shown.
+    /// A day of the shown period.
     #[serde(default)]
     date: String,
-    /// The time zone.
     #[serde(default)]
     zone: String,
     /// Filters by the name of the pipeline.
@@ -95,10 +94,9 @@ pub(crate) struct Asked {
     pipeline: String,
 }
 
-/// One day.
 struct Day {
     date: Date,
-    /// Whether it is of the month that is shown.
+    /// Whether it belongs to the shown month.
     inside: bool,
     is_today: bool,
     dates: Vec<DateView>,
@@ -121,7 +119,7 @@ impl CalendarPage {
         date_sign::why(&self.frame, date)
     }
 
-    /// The page that a date leads to.
+    /// URL that a date links to.
     fn href(&self, date: &DateView) -> String {
         match &date.run {
             Some(run) => format!("/runs/{run}"),
@@ -129,7 +127,7 @@ impl CalendarPage {
         }
     }
 
-    /// The page with another view or day.
+    /// URL of the page with another view or day.
     fn at(&self, view: &str, date: &Date) -> String {
         let path = format!("/projects/{}/calendar", self.project);
         let (date, asked) = (date.to_string(), &self.asked);
@@ -143,7 +141,7 @@ impl CalendarPage {
         if self.is_month { "month" } else { "days" }
     }
 
-    /// The word for a day of the week.
+    /// Name of a weekday.
     fn weekday(&self, date: &Date) -> String {
         self.frame.t(&format!("schedule.weekday-{}", date.weekday().to_monday_one_offset())).to_owned()
     }
@@ -160,7 +158,7 @@ impl CalendarPage {
         day.dates.len().saturating_sub(SHOWN)
     }
 
-    /// The dates of a day in hours: a pipeline that runs every minute is one line of an hour.
+    /// Dates of a day, grouped by hour: a pipeline that runs every minute is one line per hour.
     fn lines(&self, day: &Day) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
         for date in &day.dates {
@@ -175,7 +173,7 @@ impl CalendarPage {
     }
 }
 
-/// A date in the list of a day, and how many more of its kind are in the same hour.
+/// A date in the list of a day, and the number of similar ones in the same hour.
 struct Line {
     hour: i8,
     date: DateView,
@@ -198,7 +196,7 @@ pub(crate) async fn show(
     let schedules = web.store().schedules(Some(std::slice::from_ref(&project))).await?;
     let zone_of = |one: &ScheduleState| one.schedule.as_ref()?.timezone.clone();
     let zones: BTreeSet<String> = schedules.iter().filter_map(zone_of).collect();
-    // Where all of them have the same, that is the one that people think in.
+    // If all schedules have the same time zone, use it.
     let usual = zones.first().filter(|_| zones.len() == 1).cloned();
     let chosen = Some(asked.zone.clone()).filter(|zone| !zone.is_empty()).or(usual);
     let zone = Zone::named(chosen.as_deref());
@@ -244,14 +242,14 @@ pub(crate) async fn show(
     html(&page)
 }
 
-/// The days that are shown.
+/// The shown days.
 struct Range {
     first: Date,
     last: Date,
 }
 
 impl Range {
-    /// The weeks of a month, from Monday on.
+    /// The weeks of a month, starting on Monday.
     fn month(day: Date) -> Self {
         let (first, last) = (day.first_of_month(), day.last_of_month());
         let before = i32::from(first.weekday().to_monday_zero_offset());
@@ -259,7 +257,7 @@ impl Range {
         Self { first: plus(first, (-before).days()), last: plus(last, after.days()) }
     }
 
-    /// Some days from one on.
+    /// A number of days from this one.
     fn days(day: Date) -> Self {
         Self { first: day, last: plus(day, (LISTED - 1).days()) }
     }

@@ -1,5 +1,5 @@
-//! `GET /clusters/{cluster}/gpus/{gpu}`: one GPU and its last hour. The script reads it from the API and keeps it
-//! true. While who measures the cluster is away, every card has its page.
+//! `GET /clusters/{cluster}/gpus/{gpu}`: one GPU and its last hour. The script reads and refreshes it through
+//! the API. While metrics are unavailable, any UUID has a page.
 
 use askama::Template;
 use axum::extract::State;
@@ -19,7 +19,6 @@ struct CardPage {
     uuid: String,
 }
 
-/// The page.
 pub(crate) async fn page(
     State(web): State<Web>,
     frame: Frame,

@@ -1,5 +1,5 @@
-//! `GET /clusters/{cluster}`: what a cluster has, what was asked for and what is used. The script reads it from the API and
-//! keeps it true.
+//! `GET /clusters/{cluster}`: a cluster's capacity, requests and usage. The script reads and refreshes them
+//! through the API.
 
 use askama::Template;
 use axum::extract::State;
@@ -17,7 +17,6 @@ struct ClusterPage {
     cluster: String,
 }
 
-/// The page.
 pub(crate) async fn page(
     State(web): State<Web>,
     frame: Frame,
@@ -27,7 +26,7 @@ pub(crate) async fn page(
     html(&ClusterPage { frame, cluster })
 }
 
-/// Refuses a cluster that is not there.
+/// Fails if the cluster does not exist.
 pub(super) fn known(web: &Web, cluster: &str) -> ApiResult<()> {
     web.clusters().get(cluster).map(|_| ()).ok_or_else(|| ApiError::not_found("cluster", cluster))
 }

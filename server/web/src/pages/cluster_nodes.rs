@@ -1,5 +1,5 @@
-//! `GET /clusters/{cluster}/nodes`: every card of a cluster, coloured by what it does. The script reads it from the API and
-//! keeps it true.
+//! `GET /clusters/{cluster}/nodes`: all GPUs of a cluster, colored by state. The script reads and refreshes
+//! them through the API.
 
 use askama::Template;
 use axum::extract::State;
@@ -18,7 +18,6 @@ struct NodesPage {
     cluster: String,
 }
 
-/// The page.
 pub(crate) async fn page(
     State(web): State<Web>,
     frame: Frame,

@@ -1,4 +1,4 @@
-//! `GET /clusters`: what each cluster has, what holds it, and which task templates can run there.
+//! `GET /clusters`: capacity and allocations of each cluster, and the task templates that can run there.
 
 use askama::Template;
 use axum::extract::State;
@@ -16,11 +16,10 @@ use crate::state::Web;
 struct ClustersPage {
     frame: Frame,
     clusters: Vec<ClusterDetail>,
-    /// Whether clusters of Slurm can be added.
+    /// Whether Slurm clusters can be added.
     slurm: bool,
 }
 
-/// The page.
 pub(crate) async fn page(State(web): State<Web>, frame: Frame, caller: Caller) -> ApiResult<Response> {
     let mut found = Vec::new();
     for (name, _) in web.clusters().all() {
@@ -30,7 +29,7 @@ pub(crate) async fn page(State(web): State<Web>, frame: Frame, caller: Caller) -
     html(&ClustersPage { frame, clusters: found, slurm })
 }
 
-/// One kind of resource: how much of it is held.
+/// Allocated share of one resource.
 struct Share {
     name: &'static str,
     used: String,
@@ -40,12 +39,12 @@ struct Share {
 }
 
 impl ClustersPage {
-    /// Whether an administrator has added it: the server's own machine is always there.
+    /// Whether an administrator added it: the local machine is always present.
     fn is_added(&self, cluster: &ClusterView) -> bool {
         cluster.kind != "local"
     }
 
-    /// How a cluster is, as a text's key.
+    /// Text key of a cluster's state.
     fn standing(&self, state: &str) -> &'static str {
         match state {
             "connected" => "clusters.connected",
@@ -56,7 +55,7 @@ impl ClustersPage {
         }
     }
 
-    /// CPU, memory and cards, as far as there are any.
+    /// CPU, memory and GPUs, if present.
     fn shares(&self, cluster: &ClusterDetail) -> Vec<Share> {
         let AmountView { cpu, memory, gpus } = cluster.cluster.capacity;
         let used = cluster.cluster.used;
@@ -76,14 +75,14 @@ impl ClustersPage {
         shares
     }
 
-    /// What is held, in a line.
+    /// Allocated resources as one line.
     fn amount(&self, amount: &AmountView) -> String {
         let cards = if amount.gpus > 0 { format!(", {} GPU", amount.gpus) } else { String::new() };
         format!("{} CPU, {}{cards}", cores(amount.cpu), gibibytes(amount.memory as f64))
     }
 }
 
-/// At most two digits behind the point, and none that says nothing.
+/// At most two decimals, without trailing zeros.
 fn cores(amount: f64) -> String {
     let text = format!("{amount:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! Two runs beside each other, as the pages that compare runs and versions show them (`templates/compared.html`).
+//! Comparison of two runs, shared by the pages that compare runs and versions (`templates/compared.html`).
 
 use serde_json::Value;
 
@@ -11,35 +11,35 @@ use crate::pipelines::difference;
 use crate::readable;
 use crate::show;
 
-/// Shorter tasks, in seconds, are not compared by the ratio of their times.
+/// Durations below this many seconds are not compared by ratio.
 const MOMENT: f64 = 0.1;
 
-/// Two runs, and what of them differs.
+/// Two runs and their differences.
 pub(super) struct Compared {
     pub(super) view: ComparisonView,
-    /// What the runs are called, the left one first.
+    /// Names of the runs, the left one first.
     pub(super) names: [String; 2],
     pub(super) rows: Vec<Row>,
-    /// What each task's workers asked for.
+    /// Requested resources of each task's workers.
     pub(super) asked: Vec<AskedFor>,
-    /// Arguments of tasks that differ.
+    /// Changed arguments.
     pub(super) arguments: Vec<Changed>,
-    /// Outputs of tasks that differ: the task, the output.
+    /// Changed outputs of tasks: the task, the output.
     pub(super) outputs: Vec<(String, ValuePair)>,
-    /// What was measured, as it was in the end; its course is drawn by the page's script.
+    /// Final values of metrics. The page's script draws the charts.
     pub(super) measured: Vec<Measured>,
 }
 
-/// The last value of a metric in both runs.
+/// Last value of a metric in both runs.
 pub(super) struct Measured {
     pub(super) name: String,
-    /// `train`, or `train#2` where a task has several instances.
+    /// `train`, or `train#2` for a task with several instances.
     pub(super) task: String,
     pub(super) last: [Option<f64>; 2],
 }
 
 impl Measured {
-    /// `+0.02`: by how much the left one is larger; nothing where it is not or cannot be said.
+    /// Difference of the left value to the right one: `+0.02`. Empty if they are equal or not comparable.
     pub(super) fn difference(&self) -> String {
         match self.last {
             [Some(left), Some(right)] if left > right => format!("+{}", show::number(left - right)),
@@ -56,7 +56,7 @@ pub(super) struct Row {
     pub(super) right: f64,
 }
 
-/// An argument that differs, from the other run to this one.
+/// A changed argument, from the other run to this one.
 pub(super) struct Changed {
     pub(super) task: String,
     pub(super) argument: String,
@@ -64,9 +64,9 @@ pub(super) struct Changed {
 }
 
 impl Row {
-    /// `1.25×`; more than 1 is slower than before.
+    /// `1.25×`. More than 1 is slower than before.
     pub(super) fn ratio(&self) -> String {
-        // Of a moment there is no ratio that means something.
+        // Ratios of very short times mean nothing.
         let times = self.sides().map(|side| side.and_then(|side| side.run_seconds).unwrap_or_default());
         if times.iter().all(|seconds| *seconds < MOMENT) {
             return String::new();
@@ -74,7 +74,7 @@ impl Row {
         self.pair.ratio.map(|ratio| format!("{ratio:.2}×")).unwrap_or_default()
     }
 
-    /// Whether the time has changed so much that it is worth a look.
+    /// Whether the time changed significantly.
     pub(super) fn differs(&self) -> bool {
         let times =
             [&self.pair.left, &self.pair.right].map(|side| side.as_ref().and_then(|side| side.run_seconds));
@@ -88,7 +88,7 @@ impl Row {
 }
 
 impl Compared {
-    /// Two runs that are called by these names.
+    /// Two runs with these names.
     pub(super) fn new(frame: &Frame, mut view: ComparisonView, names: [String; 2]) -> Self {
         let rows = rows(std::mem::take(&mut view.tasks));
         let differ = |row: &Row| {
@@ -112,13 +112,13 @@ impl Compared {
         [&self.view.left, &self.view.right]
     }
 
-    /// A value as a person reads it; nothing for null.
+    /// A value as text. Empty for null.
     pub(super) fn value(&self, value: &Value) -> String {
         if value.is_null() { String::new() } else { readable::value(value) }
     }
 }
 
-/// The last values of all metrics.
+/// Last values of all metrics.
 fn measured(pairs: &[MetricPair]) -> Vec<Measured> {
     let several = |pair: &MetricPair| {
         pairs.iter().any(|other| {
@@ -133,7 +133,7 @@ fn measured(pairs: &[MetricPair]) -> Vec<Measured> {
     pairs.iter().map(of_pair).collect()
 }
 
-/// The arguments that differ, line by line.
+/// Changed arguments, line by line.
 fn changed(pair: &TaskPair) -> Vec<Changed> {
     let text = |value: &Value| if value.is_null() { String::new() } else { readable::value(value) };
     let of_argument = |argument: &ValuePair| {

@@ -1,14 +1,14 @@
-//! Paths of files in pages: the way to a folder, and how a path stands in an address.
+//! File paths on pages: breadcrumbs and URL encoding.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// A folder on the way to the one that is shown.
+/// A folder on the path to the current one.
 pub(super) struct Crumb {
     pub(super) name: String,
     pub(super) path: String,
 }
 
-/// The folders of a path, from the outermost.
+/// Folders of a path, outermost first.
 pub(super) fn crumbs(path: &str) -> Vec<Crumb> {
     let mut so_far = String::new();
     let parts = path.split('/').filter(|part| !part.is_empty());
@@ -20,12 +20,12 @@ pub(super) fn crumbs(path: &str) -> Vec<Crumb> {
         .collect()
 }
 
-/// The path of something in a folder.
+/// Path of an entry in a folder.
 pub(super) fn inside(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.into() } else { format!("{folder}/{name}") }
 }
 
-/// A path in the query of an address.
+/// Encodes a path for a URL's query.
 pub(super) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }

@@ -1,22 +1,22 @@
-//! How the state of a date is shown: by the sign and colour of a state that runs and tasks have.
+//! State of a date, shown with the icon and color of a run or task state.
 
 use super::Frame;
 use crate::api::schedules::view::DateView;
 
-/// The state whose sign and colour it has.
+/// State whose icon and color it has.
 pub(super) fn sign(date: &DateView) -> &str {
     match date.shown_state() {
         "coming" => "pending",
         "due" => "waiting",
         "missed" => "skipped",
         "refused" => "failed",
-        // Its run was deleted.
+        // The run was deleted.
         "started" => "cancelled",
         other => other,
     }
 }
 
-/// The word for it.
+/// Text of the state.
 pub(super) fn word(frame: &Frame, date: &DateView) -> String {
     match &date.run_state {
         Some(state) => frame.state(state),

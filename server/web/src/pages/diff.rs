@@ -1,23 +1,22 @@
-//! The lines of a difference as pages show them: one below another (`templates/diff.html`), where what is far from a
-//! change is left out, or in two columns.
+//! Lines of a diff: unified (`templates/diff.html`), with unchanged lines far from a change omitted, or in
+//! two columns.
 
 use crate::pipelines::{Hunk, HunkKind, difference};
 use crate::templates::BeforeAfter;
 
-/// Equal lines that are shown around a change.
+/// Unchanged lines shown around a change.
 const CONTEXT: usize = 4;
 
-/// A line of a difference.
+/// A line of a diff.
 pub(super) enum Line {
-    /// In both, with its numbers.
+    /// In both versions, with line numbers.
     Equal(usize, usize, String),
     Removed(usize, String),
     Added(usize, String),
-    /// So many equal lines are left out.
+    /// Number of omitted unchanged lines.
     Skipped(usize),
 }
 
-/// The lines to show.
 pub(super) fn lines(hunks: &[Hunk]) -> Vec<Line> {
     let mut lines = Vec::new();
     for (at, hunk) in hunks.iter().enumerate() {
@@ -44,15 +43,15 @@ pub(super) fn lines(hunks: &[Hunk]) -> Vec<Line> {
     lines
 }
 
-/// A line in one of two columns.
+/// A line of one column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Half {
-    /// `equal`, `removed`, `added`, or `none` where only the other column has a line.
+    /// `equal`, `removed`, `added`, or `none` if only the other column has a line.
     pub(super) kind: &'static str,
     pub(super) text: String,
 }
 
-/// Both programs, so that equal lines stand beside each other.
+/// Both programs, aligned at unchanged lines.
 pub(super) fn sides(twice: &BeforeAfter) -> [Vec<Half>; 2] {
     let [mut left, mut right]: [Vec<Half>; 2] = [Vec::new(), Vec::new()];
     for hunk in &difference(&twice.before, &twice.after, ("", "")).hunks {
@@ -71,7 +70,7 @@ pub(super) fn sides(twice: &BeforeAfter) -> [Vec<Half>; 2] {
     [left, right]
 }
 
-/// Makes both columns equally long.
+/// Pads both columns to the same length.
 fn level(left: &mut Vec<Half>, right: &mut Vec<Half>) {
     let longest = left.len().max(right.len());
     for side in [left, right] {

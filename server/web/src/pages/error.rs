@@ -1,4 +1,4 @@
-//! The page of a refusal.
+//! The error page.
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
@@ -15,7 +15,7 @@ struct ErrorPage<'a> {
     request: &'a str,
 }
 
-/// The page, with the refusal's status.
+/// The page, with the error's status.
 pub(crate) fn error(frame: Frame, error: &ApiError, request: &str) -> Response {
     let title = frame.t(&format!("common.error-{}", error.kind().word())).to_owned();
     let page = ErrorPage { detail: error.told(frame.lang), frame, title, request };

@@ -1,4 +1,4 @@
-//! What every page has around it: language, theme, who is here, and where they can go.
+//! Common parts of all pages: language, theme, user and navigation.
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -18,45 +18,44 @@ use crate::state::Web;
 use crate::texts::{Lang, text, text_with};
 use crate::time::Time;
 
-/// The page around a page's own content. Handlers take it as an extractor and put it in their template as `frame`.
+/// Common parts of a page. Handlers take it as an extractor and pass it to their template as `frame`.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
-    /// The reader's language.
     pub lang: Lang,
     /// `light`, `dark` or `auto`.
     pub theme: &'static str,
     /// The path of this page, for the navigation.
     pub path: String,
-    /// The same with its query, for coming back.
+    /// The path with its query, to return here.
     pub here: String,
-    /// Who reads it.
+    /// The reader, if signed in.
     pub caller: Option<Caller>,
-    /// Their projects, by name.
+    /// The reader's projects, by name.
     pub projects: Vec<Project>,
-    /// The project that they look at, or looked at last.
+    /// Current or last viewed project.
     pub project: Option<String>,
-    /// Allows a script to make style elements.
+    /// CSP nonce for style elements created by scripts.
     pub nonce: String,
-    /// When it is read.
+    /// Time of the request.
     pub now: Time,
 }
 
-/// What is in the head of every page. This and the two below are templates of their own, as what a page's template includes is
-/// compiled once for each page.
+/// Head of all pages. This and the two below are separate templates, as a page's includes are compiled once
+/// per page.
 #[derive(Template)]
 #[template(path = "base/head.html")]
 pub(crate) struct Head<'a> {
     frame: &'a Frame,
 }
 
-/// What stands before the content of a page: the icons and the side bar.
+/// Top of the body: icons and sidebar.
 #[derive(Template)]
 #[template(path = "base/top.html")]
 pub(crate) struct Top<'a> {
     frame: &'a Frame,
 }
 
-/// What stands above the content for readers who have not signed in.
+/// Top of the body for readers who are not signed in.
 #[derive(Template)]
 #[template(path = "base/bare-head.html")]
 pub(crate) struct BareHead<'a> {
@@ -81,12 +80,12 @@ impl Frame {
         text(self.lang, key)
     }
 
-    /// A text with values in it. Templates hand over a reference to the values, Rust the values themselves.
+    /// A text with values. Templates pass a reference to the values, Rust code the values.
     pub fn t_with<'v, V: Display>(&self, key: &str, values: impl AsRef<[(&'v str, V)]>) -> String {
         text_with(self.lang, key, values.as_ref())
     }
 
-    /// The word for a resource that quotas have: `cpu`, `memory`, `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    /// Name of a quota's resource: `cpu`, `memory`, `gpus`, `gpus/TYPE`, `pods` or `runs`.
     pub fn resource(&self, name: &str) -> String {
         match name {
             "cpu" => self.t("quotas.cpu").to_owned(),
@@ -98,27 +97,27 @@ impl Frame {
         }
     }
 
-    /// A sentence of the server's in the reader's language.
+    /// Translates a message of the server.
     pub fn said(&self, sentence: &str) -> String {
         said(self.lang, sentence)
     }
 
-    /// A moment as the reader's clock has it: `3 min ago`.
+    /// A relative time: `3 min ago`.
     pub fn moment(&self, at: &Time) -> String {
         relative(self.lang, *at, self.now)
     }
 
-    /// Whether the reader administers the platform.
+    /// Whether the reader is an administrator.
     pub fn is_admin(&self) -> bool {
         self.caller.as_ref().is_some_and(|caller| caller.user.admin)
     }
 
-    /// Whether the reader may do what editors of this page's project may; with a token that only looks, nobody may.
+    /// Whether the reader may act as an editor of this page's project. Never with a read-only token.
     pub fn may_edit(&self) -> bool {
         self.has(Role::Editor)
     }
 
-    /// Whether the reader may do what owners of this page's project may.
+    /// Whether the reader may act as an owner of this page's project.
     pub fn may_own(&self) -> bool {
         self.has(Role::Owner)
     }
@@ -128,29 +127,28 @@ impl Frame {
         caller.and_then(|caller| caller.role).is_some_and(|role| role >= least)
     }
 
-    /// The URL of the script.
     pub fn script(&self) -> String {
         assets::script("src/main.ts")
     }
 
-    /// The URLs of the style sheets.
+    /// URLs of the style sheets.
     pub fn styles(&self) -> Vec<String> {
         assets::styles("src/main.ts")
     }
 
-    /// The word for a state of a run, an instance or an attempt.
+    /// Text for a state of a run, an instance or an attempt.
     pub fn state(&self, state: &str) -> String {
         self.t(&format!("common.state-{state}")).to_owned()
     }
 
-    /// What a group of templates is called; an installation's own groups have their own names.
+    /// Name of a group of templates. An installation's own groups have their own names.
     pub fn group(&self, name: &str) -> String {
         let key = format!("templates.group-{name}");
         let known = self.t(&key);
         if known == key { name.to_owned() } else { known.to_owned() }
     }
 
-    /// What a token's scope allows.
+    /// Text for a token's scope.
     pub fn scope(&self, scope: &str) -> &str {
         self.t(match scope {
             "read" => "people.scope-read",
@@ -160,7 +158,7 @@ impl Frame {
         })
     }
 
-    /// The word for a role in a project.
+    /// Text for a role in a project.
     pub fn role(&self, role: &str) -> &str {
         self.t(match role {
             "viewer" => "people.role-viewer",
@@ -169,12 +167,12 @@ impl Frame {
         })
     }
 
-    /// `page` on the navigation's link to this page, for `aria-current`.
+    /// `page` if a navigation link leads to this page, for `aria-current`.
     pub fn at(&self, section: &str) -> &'static str {
         if self.section() == section { "page" } else { "false" }
     }
 
-    /// Which link of the navigation leads to what this page belongs to.
+    /// Navigation section of this page.
     fn section(&self) -> &str {
         let mut parts = self.path.trim_matches('/').split('/');
         match (parts.next(), parts.next(), parts.next()) {
@@ -187,29 +185,28 @@ impl Frame {
         }
     }
 
-    /// What the reader's project is called, or the invitation to choose one.
+    /// Label of the reader's project, or the prompt to choose one.
     pub fn project_label(&self) -> &str {
         let found = self.projects.iter().find(|project| Some(&project.name) == self.project.as_ref());
         found.map_or_else(|| self.t("common.choose-project"), |project| project.label.as_str())
     }
 
-    /// `true` on the reader's project, for `aria-current`.
+    /// `true` for the reader's project, for `aria-current`.
     pub fn is_project(&self, name: &str) -> bool {
         self.project.as_deref() == Some(name)
     }
 
-    /// The name of the reader's account; empty for nobody.
+    /// User name of the reader. Empty if not signed in.
     pub fn user_name(&self) -> &str {
         self.caller.as_ref().map_or("", |caller| caller.user.name.as_str())
     }
 
-    /// Up to two letters that stand for the reader.
+    /// Up to two initials of the reader.
     pub fn initials(&self) -> String {
         let name = self.caller.as_ref().map_or("", |caller| caller.user.display_name.as_str());
         name.split_whitespace().filter_map(|word| word.chars().next()).take(2).collect()
     }
 
-    /// The language that the reader may switch to.
     pub fn other_lang(&self) -> Lang {
         match self.lang {
             Lang::En => Lang::Zh,
@@ -219,9 +216,9 @@ impl Frame {
 }
 
 impl Frame {
-    /// The frame for a caller: with their projects.
+    /// Adds a caller and their projects.
     pub(crate) async fn of(mut self, web: &Web, caller: Caller) -> Self {
-        // Without the database a page still has its own content, or says what is wrong.
+        // Without the database, a page still shows its own content or its error.
         self.projects = visible(web, &caller).await.unwrap_or_default();
         if caller.project.is_some() {
             self.project.clone_from(&caller.project);

@@ -1,4 +1,4 @@
-//! `GET /holders`: who holds what now. The script reads it from the API and keeps it true.
+//! `GET /holders`: current allocations. The script reads and refreshes them through the API.
 
 use askama::Template;
 use axum::response::Response;
@@ -12,7 +12,6 @@ struct HoldersPage {
     frame: Frame,
 }
 
-/// The page.
 pub(crate) async fn page(frame: Frame) -> ApiResult<Response> {
     html(&HoldersPage { frame })
 }

@@ -1,4 +1,5 @@
-//! `GET /`: what runs, what waits and why, what failed lately, of all projects that the reader sees.
+//! `GET /`: running and pending tasks with reasons, and recent failures, of all projects that the reader can
+//! see.
 
 use askama::Template;
 use axum::extract::State;
@@ -22,76 +23,75 @@ use crate::runs::listed::Listed;
 use crate::state::Web;
 use crate::time::Time;
 
-/// Rows of what runs and of what waits.
+/// Maximum number of running and pending rows.
 const ROWS: usize = 20;
 
-/// Rows of what has ended.
+/// Maximum number of ended rows.
 const ENDED: usize = 8;
 
-/// Rows of what hangs and of what was sized anew, and of how many changes these are chosen: a task may change often.
+/// Maximum number of hangs and resized tasks, and of size changes to select from: a task may change often.
 const NOTICED: usize = 8;
 const CHANGES: usize = 100;
 
-/// Failures, and changes of sizes, are shown for a week, in microseconds.
+/// Failures and size changes are shown for a week, in microseconds.
 const LATELY: i64 = 7 * 24 * 3_600_000_000;
 
 #[derive(Template)]
 #[template(path = "home.html")]
 struct HomePage {
     frame: Frame,
-    /// Name and label of a project of the reader's whose owners are asked about right-sizing.
+    /// Name and label of a project whose owner, the reader, is asked to turn right-sizing on.
     unsized_project: Option<(String, String)>,
-    /// Whether right-sizing is on in the project that the page's links lead to.
+    /// Whether right-sizing is on in the project that the page links to.
     is_sized: bool,
     notices: Vec<Notice>,
     running: Vec<Listed>,
     waits: Vec<Wait>,
-    /// How many tasks and runs wait.
+    /// Number of pending tasks and runs.
     all_waits: usize,
     failed: Vec<Failed>,
     ended: Vec<Listed>,
 }
 
-/// Something of the reader's own that they should look at.
+/// Something of the reader's that needs attention.
 struct Notice {
     project: String,
     pipeline: String,
     task: String,
-    /// Which of its instances, where that is not the first.
+    /// Index of the instance, unless it is the first.
     instance: Option<InstanceIx>,
-    /// Where it is shown.
+    /// Link to it.
     href: String,
-    /// Whether it hangs; else its size was changed.
+    /// Whether it hangs. Otherwise, its size changed.
     hangs: bool,
-    /// What is said of it; of a size, of each role.
+    /// Messages. For size changes, one per role.
     sentences: Vec<String>,
     at: Time,
 }
 
-/// A run that failed, with the first of its tasks that did.
+/// A failed run, with its first failed task.
 struct Failed {
     run: Listed,
-    /// Name of the task.
     task: Option<String>,
-    /// The sentence of its first failed instance, or what is known of the run.
+    /// Message of the first failed instance, or the run's.
     why: Option<String>,
 }
 
-/// Something that waits, and why.
+/// A pending task or run, and why.
 struct Wait {
     run: String,
     project: String,
     pipeline: String,
-    /// The task, unless the whole run waits.
+    /// Task. `None` if the whole run is pending.
     task: Option<String>,
-    /// How many instances of the task wait.
+    /// Number of pending instances of the task.
     count: u64,
     /// `queued`, `waiting`, `approval` or `backoff`.
     state: &'static str,
     since: Time,
     /// Time of the next retry.
     until: Option<Time>,
-    /// The engine's sentence, once it has looked.
+    /// Message of the scheduler, if it has evaluated the job.
     reason: Option<String>,
 }
 
@@ -112,7 +112,7 @@ pub(super) async fn show(State(web): State<Web>, caller: Caller, frame: Frame) -
     let notices = notices(&web, &caller.user.name, projects.as_deref(), lately).await?;
     let ended = by_end(of_state("succeeded,cancelled", None, ENDED).await?);
     let (queued, begun): (Vec<_>, Vec<_>) = live.into_iter().partition(|run| run.state == "queued");
-    // What only waits is among the tasks that wait.
+    // Runs that only wait are listed among the pending tasks.
     let running = begun.into_iter().filter(|run| !run.is_pending()).collect();
     let mut waits: Vec<Wait> = queued.into_iter().map(of_run).collect();
     let (tasks, all_tasks) = web.store().waiting_tasks(projects.as_deref(), ROWS).await?;
@@ -128,14 +128,13 @@ pub(super) async fn show(State(web): State<Web>, caller: Caller, frame: Frame) -
 }
 
 impl HomePage {
-    /// Whether nothing has happened here yet.
+    /// Whether there is nothing to show yet.
     fn is_new(&self) -> bool {
         self.running.is_empty() && self.waits.is_empty() && self.failed.is_empty() && self.ended.is_empty()
     }
 }
 
 impl RunView {
-    /// How many of its tasks have ended.
     pub(super) fn tasks_ended(&self) -> u64 {
         const ENDED: [&str; 7] =
             ["succeeded", "reused", "stopped_early", "failed", "upstream_failed", "skipped", "cancelled"];
@@ -143,7 +142,7 @@ impl RunView {
     }
 }
 
-/// What hangs of a person's own, and of each of their tasks whose size was changed the last change.
+/// Hanging tasks of a user, and the last size change of each of their tasks.
 async fn notices(web: &Web, user: &str, projects: Option<&[String]>, lately: Time) -> ApiResult<Vec<Notice>> {
     let hanging = web.store().hanging(user, projects, NOTICED).await?;
     let mut notices: Vec<Notice> = hanging.into_iter().map(of_hang).collect();
@@ -168,7 +167,7 @@ fn of_hang(one: Noticed<Hanging>) -> Notice {
     }
 }
 
-/// The changes of the last run of each task that had some: of each role the last one, the newest first.
+/// Size changes of each task in its last changed run: the last one of each role, the newest first.
 fn by_task(changes: Vec<Noticed<SizeChange>>) -> Vec<Vec<Noticed<SizeChange>>> {
     let task = |one: &Noticed<SizeChange>| [one.project.clone(), one.pipeline.clone(), one.task.clone()];
     let mut told: Vec<Vec<Noticed<SizeChange>>> = Vec::new();
@@ -184,7 +183,7 @@ fn by_task(changes: Vec<Noticed<SizeChange>>) -> Vec<Vec<Noticed<SizeChange>>> {
     told
 }
 
-/// What is said of the changes of a task; where several roles have some, with their names.
+/// Notice about a task's size changes, with the roles' names if there are several.
 fn of_changes(of: Vec<Noticed<SizeChange>>) -> Option<Notice> {
     let names = of.len() > 1;
     let said = of.iter().filter_map(|one| {
@@ -205,7 +204,7 @@ fn of_changes(of: Vec<Noticed<SizeChange>>) -> Option<Notice> {
     })
 }
 
-/// What ended last comes first.
+/// Sorts runs by their end, the latest first.
 fn by_end(mut runs: Vec<Listed>) -> Vec<Listed> {
     runs.sort_by_key(|run| Reverse(run.ended_at));
     runs

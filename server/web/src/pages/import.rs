@@ -1,4 +1,5 @@
-//! `GET /projects/{project}/import`: files of another platform become documents. The script sends them to the API.
+//! `GET /projects/{project}/import`: converts files of another platform to documents. The script sends them
+//! to the API.
 
 use askama::Template;
 use axum::response::Response;

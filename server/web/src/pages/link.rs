@@ -1,4 +1,5 @@
-//! `/welcome` (the first administrator) and `/link` (invitations, new passwords): forms that need no script.
+//! `/welcome` (the first administrator) and `/link` (invitations, new passwords): forms that work without
+//! scripts.
 
 use askama::Template;
 use axum::extract::State;
@@ -21,16 +22,16 @@ struct LinkPage<'a> {
     frame: Frame,
     /// Kind of the link: `first`, `invite` or `reset`.
     kind: &'static str,
-    /// Whose password is set.
+    /// User whose password is set.
     person: String,
-    /// What they are invited to.
+    /// Project of the invitation.
     project: &'a str,
     filled: Filled,
-    /// What is wrong, by field.
+    /// Errors by field.
     wrong: Wrong,
 }
 
-/// What is wrong with a form, in the reader's language; empty for nothing.
+/// Errors of a form in the reader's language, empty if valid.
 #[derive(Default)]
 struct Wrong {
     name: String,
@@ -38,14 +39,14 @@ struct Wrong {
     password: String,
 }
 
-/// The secret of a link.
+/// Secret of a link.
 #[derive(Deserialize)]
 pub(crate) struct Secret {
     #[serde(default)]
     token: String,
 }
 
-/// What the form sends; the first time it is empty.
+/// Form data. Empty at first.
 #[derive(Default, Deserialize)]
 pub(crate) struct Filled {
     token: String,
@@ -57,7 +58,6 @@ pub(crate) struct Filled {
     password: String,
 }
 
-/// The form.
 pub(crate) async fn show(
     State(web): State<Web>,
     frame: Frame,
@@ -70,7 +70,7 @@ pub(crate) async fn show(
     page(&web, frame, &link, filled, Wrong::default()).await
 }
 
-/// Uses the link and goes in, or shows the form again.
+/// Uses the link and signs in, or shows the form again.
 pub(crate) async fn submit(
     State(web): State<Web>,
     frame: Frame,
@@ -110,7 +110,7 @@ async fn page(web: &Web, frame: Frame, link: &Link, filled: Filled, wrong: Wrong
     html(&LinkPage { frame, kind, person, project, filled, wrong })
 }
 
-/// The mistakes of a form by field; `None` when it is something else.
+/// Errors of a form by field. `None` for another error.
 fn wrong(frame: &Frame, error: &ApiError) -> Option<Wrong> {
     let at = |path: &str| error.problems().iter().any(|problem| problem.path == path);
     let text = |there: bool, text: &str| if there { text.to_owned() } else { String::new() };
@@ -125,7 +125,7 @@ fn wrong(frame: &Frame, error: &ApiError) -> Option<Wrong> {
     }
 }
 
-/// A link that holds no more, in the reader's language.
+/// The error of an invalid link, in the reader's language.
 fn say(frame: &Frame, error: ApiError) -> ApiError {
     if error.kind() == Kind::Gone { ApiError::new(Kind::Gone, frame.t("sign-in.link-gone")) } else { error }
 }

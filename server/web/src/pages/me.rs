@@ -17,15 +17,14 @@ use crate::state::Web;
 struct MePage {
     frame: Frame,
     me: UserView,
-    /// Whether they have a password here.
+    /// Whether the user has a local password.
     has_password: bool,
-    /// What people call the provider at which they may sign in, where there is one.
+    /// Name of the OpenID Connect provider, if configured.
     provider: Option<String>,
     tokens: Vec<TokenView>,
     sessions: Vec<SessionView>,
 }
 
-/// The page.
 pub(crate) async fn show(State(web): State<Web>, frame: Frame, caller: Caller) -> ApiResult<Response> {
     let (id, now) = (&caller.user.id, web.now());
     let found = web.store().sessions(id, now).await?.into_iter().filter(|found| session::live(found, now));

@@ -1,4 +1,4 @@
-//! The pages: askama templates from `/templates`, one page a file.
+//! Pages: askama templates from `/templates`, one page per file.
 
 mod alerts;
 mod api_docs;
@@ -55,7 +55,7 @@ use crate::error::ApiError;
 use crate::routes::{get, post};
 use crate::state::Web;
 
-/// Every page.
+/// Routes of all pages.
 pub(crate) fn router() -> Router<Web> {
     Router::new()
         .route("/sign-in", get(sign_in::show).merge(post(sign_in::submit)))
@@ -104,13 +104,13 @@ pub(crate) fn router() -> Router<Web> {
         .route("/templates/{template}", get(template::show))
 }
 
-/// A rendered template.
+/// A response with the rendered template.
 pub(crate) fn html(template: &impl askama::Template) -> Result<Response, ApiError> {
     let text = template.render().map_err(ApiError::internal)?;
     Ok(Html(text).into_response())
 }
 
-/// The key of the word for what started a run.
+/// Text key of a run's trigger.
 pub(crate) fn trigger_key(trigger: &str) -> &'static str {
     match trigger {
         "schedule" => "schedule.trigger-schedule",
@@ -123,19 +123,20 @@ pub(crate) fn trigger_key(trigger: &str) -> &'static str {
     }
 }
 
-/// What a page's script works with, for `<script type="application/json">`: no `<` in it can end the element.
+/// Data of a page's script, for `<script type="application/json">`. Escapes `<`, so that it cannot close the
+/// element.
 pub(crate) fn carried(value: &impl serde::Serialize) -> Result<String, ApiError> {
     let text = serde_json::to_string(value).map_err(ApiError::internal)?;
     Ok(text.replace('<', "\\u003c"))
 }
 
-/// To the sign-in page, and from there back to where somebody wanted to go.
+/// Redirects to the sign-in page, which returns to `here`.
 pub(crate) fn to_sign_in(here: &str) -> Response {
     let next = percent_encoding::utf8_percent_encode(here, percent_encoding::NON_ALPHANUMERIC);
     Redirect::to(&format!("/sign-in?next={next}")).into_response()
 }
 
-/// A path with a query; pairs without a value are left out.
+/// A path with a query. Pairs without a value are omitted.
 pub(crate) fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(pairs.iter().filter(|(_, value)| !value.is_empty()));

@@ -1,4 +1,4 @@
-//! `GET /projects/{project}/models`: the registry of models; a model with its versions; one of them.
+//! `GET /projects/{project}/models`: the model registry, a model with its versions, and one version.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,10 @@ use crate::page::PageQuery;
 use crate::show;
 use crate::state::Web;
 
-/// How many metrics have a column.
+/// Number of metrics with a column.
 const COLUMNS: usize = 4;
 
-/// How a program registers a model.
+/// How to register a model, as code.
 const PROGRAM: &str = include_str!("../../../../templates/models/register.py");
 
 #[derive(Template)]
@@ -36,7 +36,7 @@ struct ListPage {
     next: Option<String>,
 }
 
-/// The models of a project.
+/// Models of a project.
 pub(crate) async fn list(
     State(web): State<Web>,
     frame: Frame,
@@ -56,7 +56,7 @@ struct ModelPage {
     project: String,
     model: Model,
     versions: Vec<ModelVersionView>,
-    /// The metrics that have a column.
+    /// Metrics with a column.
     metrics: Vec<String>,
     use_it: String,
     /// The URL of the next page.
@@ -64,7 +64,7 @@ struct ModelPage {
 }
 
 impl ModelPage {
-    /// The value of a metric, where a version has it.
+    /// Value of a metric, if the version has it.
     fn metric(&self, version: &ModelVersionView, name: &str) -> Option<String> {
         version.metrics.get(name).map(|value| show::number(*value))
     }
@@ -95,14 +95,14 @@ struct VersionPage {
     version: ModelVersionView,
     metrics: Vec<Metric>,
     parameters: Vec<(String, String)>,
-    /// The version before it, which it is compared with.
+    /// The previous version, to compare with.
     before: Option<u32>,
-    /// Whether its run is still there.
+    /// Whether its run still exists.
     has_run: bool,
     use_it: String,
 }
 
-/// A metric beside that of the version before.
+/// A metric next to the previous version's.
 struct Metric {
     name: String,
     value: String,
@@ -169,7 +169,7 @@ fn difference(value: f64) -> String {
     }
 }
 
-/// An argument that names a model, in a document.
+/// An argument that names a model, as document text.
 fn argument(model: &str) -> String {
     format!("arguments:\n  model: {model}")
 }

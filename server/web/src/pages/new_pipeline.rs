@@ -1,4 +1,4 @@
-//! `GET /projects/{project}/new-pipeline`: a document from which a pipeline is made.
+//! `GET /projects/{project}/new-pipeline`: creates a pipeline from a document.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::extract::{Path, Query};
 use crate::state::Web;
 use crate::templates::beside;
 
-/// What an empty beginning is: small, and it runs.
+/// Initial document: small, but it runs.
 const EMPTY: &str = include_str!("new_pipeline.yaml");
 
 #[derive(Template)]
@@ -24,22 +24,22 @@ struct NewPipelinePage {
     frame: Frame,
     project: String,
     beginnings: Vec<Beginning>,
-    /// The document that the editor begins with, as JSON.
+    /// Initial document of the editor, as JSON.
     document: String,
 }
 
-/// A document to begin with.
+/// A document to start from.
 struct Beginning {
-    /// The template whose example it is; empty for the empty one.
+    /// The template of the example. Empty for the minimal document.
     name: String,
     label: String,
     chosen: bool,
 }
 
-/// What to begin with.
+/// Query parameters.
 #[derive(Debug, Deserialize)]
 pub(crate) struct From {
-    /// A template, whose example it is.
+    /// Template whose example to use.
     #[serde(default)]
     from: String,
 }

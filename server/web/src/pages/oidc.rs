@@ -1,4 +1,5 @@
-//! `GET /sign-in/oidc` and `GET /sign-in/oidc/callback`: to the OpenID Connect provider, and back.
+//! `GET /sign-in/oidc` and `GET /sign-in/oidc/callback`: redirects to the OpenID Connect provider, and
+//! handles its callback.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
@@ -13,7 +14,7 @@ use crate::error::{ApiError, ApiResult, Kind};
 use crate::extract::Query;
 use crate::state::Web;
 
-/// To the provider's page.
+/// Redirects to the provider's page.
 pub(crate) async fn begin(
     State(web): State<Web>,
     frame: Frame,
@@ -24,7 +25,7 @@ pub(crate) async fn begin(
     Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Redirect::to(&url)).into_response())
 }
 
-/// Back with its answer.
+/// Handles the callback.
 pub(crate) async fn finish(
     State(web): State<Web>,
     frame: Frame,
@@ -45,7 +46,7 @@ pub(crate) async fn finish(
     }
 }
 
-/// In the reader's language; what exactly went wrong is for the log.
+/// Translates the error. Details are only logged.
 fn say(frame: &Frame, error: ApiError) -> ApiError {
     let text = match error.kind() {
         Kind::Unavailable => "sign-in.provider-away",

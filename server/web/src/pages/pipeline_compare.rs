@@ -1,4 +1,4 @@
-//! `GET /projects/{project}/pipelines/{pipeline}/compare`: what differs between two versions.
+//! `GET /projects/{project}/pipelines/{pipeline}/compare`: compares two versions.
 
 use askama::Template;
 use axum::extract::State;
@@ -25,7 +25,7 @@ struct ComparePage {
     name: String,
     found: ComparisonView,
     lines: Vec<Line>,
-    /// What the newest runs of both did, the new version's first; absent when one of them has none that has ended.
+    /// Comparison of both versions' newest runs, the new version's first. `None` if one has no ended run.
     compared: Option<Compared>,
 }
 
@@ -38,7 +38,7 @@ impl ComparePage {
         !self.found.text.same || self.found.code_differs
     }
 
-    /// The versions of which no run has ended.
+    /// Versions without an ended run.
     fn not_run(&self) -> Vec<u32> {
         let found = &self.found;
         let sides = [(&found.from, &found.from_run), (&found.to, &found.to_run)];
@@ -58,10 +58,10 @@ pub(crate) async fn show(
     html(&ComparePage { frame, project, name, found, lines, compared })
 }
 
-/// The newest runs of two versions beside each other.
+/// Compares the newest runs of two versions.
 async fn newest_runs(web: &Web, frame: &Frame, found: &ComparisonView) -> ApiResult<Option<Compared>> {
     let (Some(from), Some(to)) = (&found.from_run, &found.to_run) else { return Ok(None) };
-    // Of one version twice, both are the same run.
+    // With the same version twice, both are the same run.
     if from.id == to.id {
         return Ok(None);
     }

@@ -1,5 +1,5 @@
-//! `GET /projects/{project}/pipelines/{pipeline}/edit` and `/projects/{project}/new-pipeline/canvas`: the editor. The
-//! page carries the document; the rest is `frontend/src/editor`.
+//! `GET /projects/{project}/pipelines/{pipeline}/edit` and `/projects/{project}/new-pipeline/canvas`: the
+//! editor. The page contains the document. The rest is `frontend/src/editor`.
 
 use askama::Template;
 use axum::extract::State;
@@ -13,7 +13,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// An empty pipeline, to which tasks are dragged.
+/// An empty pipeline, to drag tasks to.
 const EMPTY: &str = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: my-pipeline\ntasks: []\n";
 
 #[derive(Template)]
@@ -21,13 +21,12 @@ const EMPTY: &str = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: my-pipeline\
 struct EditorPage {
     frame: Frame,
     project: String,
-    /// What the page is called.
     title: String,
-    /// Where the way back leads.
+    /// URL of the back link.
     back: String,
-    /// What the editor's script needs, loaded while the page is read.
+    /// Preloads of the editor's script.
     ahead: Ahead,
-    /// What the script works with, as JSON.
+    /// Data for the script, as JSON.
     carried: String,
 }
 

@@ -1,4 +1,4 @@
-//! `GET /projects/{project}/pipelines`: the pipelines of a project.
+//! `GET /projects/{project}/pipelines`: pipelines of a project.
 
 use askama::Template;
 use axum::extract::State;
@@ -28,13 +28,13 @@ struct PipelinesPage {
 struct Row {
     pipeline: PipelineSummaryView,
     labels: Vec<Label>,
-    /// The last runs for the spark line, as JSON, the oldest first.
+    /// Recent runs for the sparkline, as JSON, the oldest first.
     spark: String,
 }
 
 struct Label {
     text: String,
-    /// The URL of the list with this label only.
+    /// URL of the list filtered by this label.
     href: String,
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn show(
 }
 
 impl PipelinesPage {
-    /// The heading of a column by which the pipelines are sorted.
+    /// Sortable heading of the pipelines.
     fn sorted(&self, first: &str) -> Heading {
         let path = format!("/projects/{}/pipelines", self.project);
         Heading::new(first, &self.sort, |sort| {

@@ -1,4 +1,5 @@
-//! `POST /preferences`: language and theme, kept in cookies so that the server renders the right page at once.
+//! `POST /preferences`: language and theme, stored in cookies so that the server renders the page correctly
+//! at once.
 
 use axum::Form;
 use axum::response::Redirect;
@@ -8,12 +9,12 @@ use serde::Deserialize;
 
 use crate::texts::Lang;
 
-/// What is chosen; what is absent stays.
+/// Chosen preferences. Absent ones stay unchanged.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Preferences {
     lang: Option<Lang>,
     theme: Option<Theme>,
-    /// The path to come back to.
+    /// Path to return to.
     back: Option<String>,
 }
 
@@ -45,9 +46,9 @@ fn kept(name: &'static str, value: &'static str) -> Cookie<'static> {
     Cookie::build((name, value)).path("/").same_site(SameSite::Lax).permanent().build()
 }
 
-/// A path of this server only: nobody is sent elsewhere by a link that begins here.
+/// Restricts redirects to paths of this server: no open redirects.
 pub(crate) fn local(path: &str) -> &str {
-    // Browsers take a backslash for a slash, and leave tabs and ends of lines out before they look.
+    // Browsers treat a backslash as a slash, and drop tabs and line breaks before parsing.
     let odd = |character: char| character == '\\' || character.is_control();
     let plain = path.starts_with('/') && !path.starts_with("//") && !path.contains(odd);
     if plain { path } else { "/" }

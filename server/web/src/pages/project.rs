@@ -1,4 +1,4 @@
-//! `GET /projects/{project}`: what a project is called, and who is in it.
+//! `GET /projects/{project}`: settings and members of a project.
 
 use askama::Template;
 use axum::extract::State;
@@ -22,16 +22,16 @@ use crate::state::Web;
 struct ProjectPage {
     frame: Frame,
     project: ProjectView,
-    /// Whether its owners are asked to turn right-sizing on.
+    /// Whether owners are asked to turn right-sizing on.
     asks_sizing: bool,
     members: Vec<MemberView>,
-    /// What members can be, the least first.
+    /// Roles of members, the lowest first.
     roles: [&'static str; 3],
-    /// The volumes into which logs can be copied.
+    /// Volumes that logs can be archived in.
     stores: Vec<String>,
-    /// The clusters and node groups that there are.
+    /// Existing clusters and node groups.
     pools: Vec<String>,
-    /// What it holds and uses this month.
+    /// Allocations and usage of this month.
     usage: MonthUsage,
 }
 
@@ -40,7 +40,7 @@ impl ProjectPage {
         word(&self.frame, role)
     }
 
-    /// How many minutes objects are kept, as it stands in the field.
+    /// Retention of manifests in minutes, for the input field.
     fn minutes(&self) -> String {
         self.project.keeping.objects.map_or(String::new(), |seconds| (seconds as f64 / 60.0).to_string())
     }
@@ -53,7 +53,7 @@ impl ProjectPage {
         self.project.places.usual.as_deref() == Some(pool)
     }
 
-    /// What can be said of sizing, in words.
+    /// Right-sizing modes, with their texts.
     fn sizing_modes(&self) -> [(&'static str, &str); 3] {
         let words = |key| self.frame.t(key);
         [
@@ -71,7 +71,7 @@ impl ProjectPage {
         self.project.keeping.logs.as_deref() == Some(name)
     }
 
-    /// What is said of copies of logs that could not be made yet.
+    /// Message about pending log archives.
     fn behind(&self, attempts: usize) -> String {
         match attempts {
             0 => self.frame.t("projects.logs-behind-unknown").to_owned(),

@@ -24,7 +24,7 @@ impl ProjectsPage {
     }
 }
 
-/// The word for a role.
+/// Text for a role.
 pub(super) fn word<'f>(frame: &'f Frame, role: &str) -> &'f str {
     match role {
         "owner" => frame.t("projects.role-owner"),

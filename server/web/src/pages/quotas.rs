@@ -1,4 +1,4 @@
-//! `GET /quotas`: the tree of quotas as bars, and what was changed.
+//! `GET /quotas`: the quota tree as bars, and its changes.
 
 mod bar;
 mod changes;
@@ -21,10 +21,10 @@ use crate::quotas::shown;
 use crate::show;
 use crate::state::Web;
 
-/// So many of those that hold a limit are named.
+/// Number of holders of a limit that are listed.
 const HOLDERS: usize = 3;
 
-/// Levels that are drawn further in than the one before.
+/// Number of levels that are indented.
 const LEVELS: usize = 4;
 
 #[derive(Template)]
@@ -36,15 +36,14 @@ struct QuotasPage {
     asked: Asked,
     limits: LimitsView,
     classes: PriorityClassesView,
-    /// What the page's script works with.
+    /// Data for the page's script.
     data: String,
-    /// The limits, for the same.
+    /// Concurrency limits, for the script.
     limits_data: String,
-    /// The priority classes, for the same.
+    /// Priority classes, for the script.
     classes_data: String,
 }
 
-/// The page.
 pub(crate) async fn page(
     State(web): State<Web>,
     frame: Frame,
@@ -62,7 +61,7 @@ pub(crate) async fn page(
     html(&QuotasPage { frame, quotas, changes, asked, limits, classes, data, limits_data, classes_data })
 }
 
-/// A resource of a pool, for all together.
+/// Total of a resource in a pool.
 struct Total<'p> {
     share: &'p PoolShareView,
     held: String,
@@ -79,8 +78,8 @@ impl QuotasPage {
         self.frame.is_admin() && scope == Some(cubeloom_domain::identity::Scope::Admin)
     }
 
-    /// Whether the reader may ask what a move from one queue to another would do: who may change nothing asks of two projects
-    /// of their own, and saves nothing.
+    /// Whether the reader may simulate a move between two queues. Non-administrators can do so between their
+    /// own projects, without saving.
     fn may_ask_moves(&self) -> bool {
         let projects = self.quotas.queues.iter().filter(|queue| queue.kind == "project");
         self.may_change() || projects.count() > 1
@@ -102,14 +101,14 @@ impl QuotasPage {
             .collect()
     }
 
-    /// How a queue stands in a pool, one bar a resource.
+    /// Bars of a queue in a pool, one per resource.
     fn bars(&self, pool: &PoolView, queue: &QueueView) -> Vec<Bar> {
         let shares = queue.shares.get(&pool.pool).map(Vec::as_slice).unwrap_or_default();
         let capacity = |name: &str| pool.resources.iter().find(|share| share.resource == name)?.capacity;
         shares.iter().map(|share| Bar::of(share, capacity(&share.resource))).collect()
     }
 
-    /// How far in a queue stands.
+    /// Indentation level of a queue.
     fn level(&self, queue: &QueueView) -> usize {
         let mut level = 0;
         let mut above = queue.parent.as_ref();
@@ -121,22 +120,22 @@ impl QuotasPage {
         level
     }
 
-    /// How much of the bar of those that hold a limit is filled: of one that was lowered, more may hold it than may.
+    /// Filled part of a limit's bar. After a limit is lowered, there can be more holders than it allows.
     fn held_of(&self, limit: &LimitView) -> usize {
         limit.held.min(limit.at_once.unwrap_or_default() as usize)
     }
 
-    /// The same of those that were started lately.
+    /// The same for recent starts.
     fn started_of(&self, limit: &LimitView) -> usize {
         limit.started.min(limit.a_minute.unwrap_or_default() as usize)
     }
 
-    /// How many hold a limit beside those that are named.
+    /// Number of holders that are not listed.
     fn others(&self, limit: &LimitView) -> usize {
         limit.held - limit.holders.len().min(HOLDERS)
     }
 
-    /// Switches of a queue that are not as usual.
+    /// Options of a queue that differ from the defaults.
     fn switches(&self, pool: &PoolView, queue: &QueueView) -> Vec<String> {
         let Some(quota) = queue.quotas.get(&pool.pool) else { return Vec::new() };
         let mut found = Vec::new();

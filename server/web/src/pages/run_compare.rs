@@ -1,4 +1,4 @@
-//! `GET /runs/{run}/compare?with=`: two runs beside each other.
+//! `GET /runs/{run}/compare?with=`: compares two runs.
 
 use askama::Template;
 use axum::extract::State;
@@ -18,10 +18,10 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::time::Time;
 
-/// Other runs to choose from.
+/// Number of runs to choose from.
 const CHOICES: usize = 30;
 
-/// What the URL asks for.
+/// Query parameters.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Asked {
@@ -43,7 +43,7 @@ struct ComparePage {
 }
 
 impl ComparePage {
-    /// Where the texts of both versions are compared, when they are two versions of one pipeline.
+    /// URL of the text comparison, for two versions of one pipeline.
     fn texts_url(&self) -> Option<String> {
         let [left, right] = self.compared.runs();
         let same = (&left.project, &left.pipeline) == (&right.project, &right.pipeline);
@@ -81,7 +81,7 @@ fn alone(run: &RunId) -> ApiError {
     ApiError::new(Kind::NotFound, detail)
 }
 
-/// Runs of the same pipeline: those before this one, the nearest first, then later ones.
+/// Runs of the same pipeline: earlier ones, the nearest first, then later ones.
 async fn choices(web: &Web, run: &RunId) -> ApiResult<Vec<Choice>> {
     let record = reader::record(web, run).await?;
     let all = RunFilter {

@@ -1,4 +1,4 @@
-//! `GET /projects/{project}/runs`: a project's runs, filtered by what the URL says.
+//! `GET /projects/{project}/runs`: runs of a project, with filters in the URL.
 
 use askama::Template;
 use axum::extract::State;
@@ -19,22 +19,22 @@ use crate::sort::Heading;
 use crate::state::Web;
 use crate::time::Time;
 
-/// Rows of a page.
+/// Rows per page.
 const ROWS: usize = 50;
 
-/// Pipelines to choose from, at most; others are found by the search.
+/// Maximum number of pipelines to choose from. The search finds others.
 const CHOICES: usize = 500;
 
-/// The usual order of runs.
+/// Default order of runs.
 const NEWEST_FIRST: &str = "-created";
 
-/// States that can be asked for.
+/// States to filter by.
 pub(crate) const STATES: [&str; 6] = ["queued", "running", "cancelling", "succeeded", "failed", "cancelled"];
 
-/// Times that can be asked for.
+/// Periods to filter by.
 pub(crate) const SINCE: [Since; 4] = [Since::Hour, Since::Day, Since::Week, Since::Month];
 
-/// Only runs that were asked for since then.
+/// Filter by creation time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Since {
     Hour,
@@ -44,12 +44,12 @@ pub(crate) enum Since {
 }
 
 impl Since {
-    /// As the URL has it.
+    /// As in the URL.
     pub(crate) fn word(self) -> &'static str {
         self.parts().0
     }
 
-    /// The text for it.
+    /// Text key.
     pub(crate) fn key(self) -> &'static str {
         self.parts().1
     }
@@ -68,7 +68,7 @@ impl Since {
     }
 }
 
-/// What the URL asks for; fields are empty where nothing is asked.
+/// Query parameters. Empty fields do not filter.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Asked {
@@ -77,20 +77,20 @@ pub(crate) struct Asked {
     pipeline: String,
     user: String,
     since: String,
-    /// `none` without the runs that tasks have started, or the run whose tasks have.
+    /// `none` to exclude sub-runs, or the run whose sub-runs to list.
     parent: String,
-    /// Empty for the newest first.
+    /// Empty means newest first.
     sort: String,
     cursor: String,
 }
 
 impl Asked {
-    /// Whether some runs are left out.
+    /// Whether a filter is set.
     fn narrows(&self) -> bool {
         self.fields().iter().any(|(_, value)| !value.is_empty())
     }
 
-    /// What some runs are left out by, as the URL has it.
+    /// Filters as in the URL.
     fn fields(&self) -> [(&'static str, &str); 6] {
         [
             ("q", &self.q),
@@ -116,13 +116,13 @@ impl Asked {
         }
     }
 
-    /// The same list in this order, from this place on.
+    /// URL of the list in this order, from this cursor.
     fn url(&self, project: &str, sort: &str, cursor: &str) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         for (name, value) in self.fields().into_iter().filter(|(_, value)| !value.is_empty()) {
             query.append_pair(name, value);
         }
-        // The usual order needs no word.
+        // The default order is omitted.
         for (name, value) in [("sort", sort), ("cursor", cursor)] {
             if !value.is_empty() && value != NEWEST_FIRST {
                 query.append_pair(name, value);
@@ -133,13 +133,12 @@ impl Asked {
     }
 }
 
-/// A row of the list.
 struct Row {
     run: Listed,
 }
 
 impl Row {
-    /// The end of the id: what tells runs of the same hour apart.
+    /// End of the id, which distinguishes runs of the same hour.
     fn short(&self) -> &str {
         short(&self.run.id)
     }
@@ -158,7 +157,7 @@ impl Row {
     }
 }
 
-/// The end of a run's id.
+/// End of a run's id.
 pub(crate) fn short(id: &str) -> &str {
     id.get(id.len().saturating_sub(8)..).unwrap_or(id)
 }
@@ -179,13 +178,13 @@ struct RunsPage {
 }
 
 impl RunsPage {
-    /// The heading of the column by which the runs are sorted.
+    /// Sortable heading of the runs.
     fn sorted(&self) -> Heading {
         let present = if self.asked.sort.is_empty() { NEWEST_FIRST } else { &self.asked.sort };
         Heading::new(NEWEST_FIRST, present, |sort| self.asked.url(&self.project, sort, ""))
     }
 
-    /// How a program starts a pipeline.
+    /// A curl command that starts a pipeline.
     fn curl(&self) -> String {
         format!(
             "curl {}/api/v1/projects/{}/runs \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n  --json '{{\"pipeline\": \"NAME\"}}'",
@@ -218,7 +217,7 @@ pub(crate) async fn page(
     })
 }
 
-/// The project's pipelines, by name.
+/// Pipelines of the project, by name.
 async fn pipelines(web: &Web, project: &str) -> ApiResult<Vec<String>> {
     let filter = PipelineFilter {
         projects: Some(vec![project.to_owned()]),
@@ -228,7 +227,7 @@ async fn pipelines(web: &Web, project: &str) -> ApiResult<Vec<String>> {
     Ok(web.store().pipelines(&filter).await?.into_iter().map(|pipeline| pipeline.name).collect())
 }
 
-/// Who may have started a run of the project.
+/// Users who may have started a run of the project.
 async fn members(web: &Web, project: &str) -> ApiResult<Vec<String>> {
     let members = web.store().members(project).await?;
     Ok(members.into_iter().map(|member| member.user.name).collect())

@@ -1,4 +1,4 @@
-//! `GET /projects/{project}/secrets`: the project's secrets, and the reader's own. Values are never shown.
+//! `GET /projects/{project}/secrets`: secrets of the project and of the reader. Values are never shown.
 
 use askama::Template;
 use axum::extract::State;
@@ -12,7 +12,7 @@ use crate::extract::Path;
 use crate::state::Web;
 use crate::time::Time;
 
-/// A task that uses secrets, for people to copy.
+/// Example of a task that uses secrets, to copy.
 fn example(frame: &Frame) -> String {
     let (variable, file) = (frame.t("secrets.example-variable"), frame.t("secrets.example-file"));
     format!(
@@ -28,11 +28,11 @@ struct SecretsPage {
     project: String,
     shared: Vec<SealedSecret>,
     own: Vec<SealedSecret>,
-    /// How a task uses one.
+    /// Example of a task that uses a secret.
     example: String,
 }
 
-/// The page. Viewers see only their own.
+/// Viewers see only their own secrets.
 pub(crate) async fn page(
     State(web): State<Web>,
     frame: Frame,
@@ -49,7 +49,7 @@ pub(crate) async fn page(
     html(&SecretsPage { frame, project, shared, own, example })
 }
 
-/// When a secret's value or description was last set.
+/// Last change of a secret's value or description.
 pub(crate) fn changed(secret: &SealedSecret) -> Time {
     Time(secret.updated_at)
 }

@@ -1,4 +1,4 @@
-//! `GET /sign-in`, `POST /sign-in`: a form that needs no script.
+//! `GET /sign-in`, `POST /sign-in`: a form that works without scripts.
 
 use askama::Template;
 use axum::extract::State;
@@ -17,13 +17,13 @@ use crate::state::Web;
 #[template(path = "sign-in.html")]
 struct SignInPage {
     frame: Frame,
-    /// Where to go afterwards.
+    /// Path to continue at.
     next: String,
     name: String,
     problem: Option<String>,
-    /// Whether nobody has an account yet.
+    /// Whether no account exists yet.
     nobody: bool,
-    /// What people call the provider at which they may sign in instead.
+    /// Name of the OpenID Connect provider, as an alternative.
     provider: Option<String>,
 }
 
@@ -31,13 +31,12 @@ fn provider(web: &Web) -> Option<String> {
     web.oidc().map(|provider| provider.settings.name.clone())
 }
 
-/// Where somebody wants to go.
+/// Path to continue at.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Next {
     pub(super) next: Option<String>,
 }
 
-/// The form.
 pub(crate) async fn show(
     State(web): State<Web>,
     frame: Frame,
@@ -53,7 +52,7 @@ pub(crate) async fn show(
     html(&SignInPage { frame, next, name: String::new(), problem: None, nobody, provider })
 }
 
-/// What the form sends.
+/// Form data.
 #[derive(Deserialize)]
 pub(crate) struct Filled {
     name: String,
@@ -89,7 +88,7 @@ pub(crate) async fn submit(
     Ok(response)
 }
 
-/// To where somebody wanted to go, with their cookie.
+/// Redirects to the next page, with the session cookie.
 pub(super) fn enter(cookie: HeaderValue, next: &str) -> Response {
     (AppendHeaders([(header::SET_COOKIE, cookie)]), Redirect::to(next)).into_response()
 }

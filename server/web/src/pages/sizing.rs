@@ -1,5 +1,5 @@
-//! `GET /projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing`: what a task's attempts had and used, what the next
-//! would get by that, and what was changed.
+//! `GET /projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing`: sizes and usage of a task's attempts,
+//! the next recommended size, and its changes.
 
 use askama::Template;
 use axum::extract::State;
@@ -21,18 +21,18 @@ struct SizingPage {
     pipeline: String,
     task: String,
     sizing: SizingView,
-    /// What the script draws, as JSON.
+    /// Data for the script, as JSON.
     carried: String,
 }
 
 impl SizingPage {
-    /// An amount, in words.
+    /// A size as text.
     fn size(&self, size: &SizeView) -> String {
         let values = [("cpu", show::number(size.cpu)), ("memory", show::bytes(size.memory))];
         self.frame.t_with("sizing.size", values)
     }
 
-    /// What a mode does.
+    /// Description of a mode.
     fn mode(&self) -> &str {
         self.frame.t(match self.sizing.mode.as_str() {
             "off" => "sizing.mode-off",
@@ -41,22 +41,22 @@ impl SizingPage {
         })
     }
 
-    /// Whether anything is known of a role.
+    /// Whether a role has data.
     fn is_known(&self, role: &RoleSizingView) -> bool {
         !role.past.is_empty()
     }
 
-    /// A share, of a hundred.
+    /// A share in percent.
     fn percent(&self, share: &f64) -> String {
         format!("{} %", show::number((share * 1000.0).round() / 10.0))
     }
 
-    /// How likely it is that memory is too little, where that is known.
+    /// OOM risk, if known.
     fn risk(&self, risk: &Option<f64>) -> String {
         risk.as_ref().map_or_else(|| "–".into(), |risk| self.percent(risk))
     }
 
-    /// The run of an attempt, `<run>.<task>.<instance>.<n>`.
+    /// Run of an attempt, `<run>.<task>.<instance>.<n>`.
     fn run_of<'a>(&self, attempt: &'a str) -> &'a str {
         attempt.split('.').next().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! `GET /projects/{project}/statements/{month}`: what a project held in a month and what it costs, to be printed.
+//! `GET /projects/{project}/statements/{month}`: a project's monthly usage and cost, for printing.
 
 use askama::Template;
 use axum::extract::State;
@@ -18,10 +18,10 @@ use crate::state::Web;
 #[template(path = "statement.html")]
 struct StatementPage {
     frame: Frame,
-    /// What the project is called.
+    /// Label of the project.
     label: String,
     made: Statement,
-    /// The months beside it, as far as there are any.
+    /// Previous and next month, if they have statements.
     before: String,
     after: Option<String>,
     currency: Option<String>,
@@ -40,7 +40,6 @@ impl StatementPage {
         money(amount, self.currency.as_deref())
     }
 
-    /// What there was to spend.
     fn budget(&self) -> Option<String> {
         let amount = self.made.budget.as_ref().and_then(|budget| budget.amount);
         amount.map(|amount| self.money(amount))
@@ -50,7 +49,7 @@ impl StatementPage {
         if line.user.is_empty() { self.frame.t("usage.unknown").to_owned() } else { line.user.clone() }
     }
 
-    /// The three kinds of a position: the word's key, hours, price and cost.
+    /// The three kinds of a position: text key, hours, price and cost.
     fn kinds(&self, position: &Position) -> [(&'static str, String, String, String); 3] {
         let (of, rates) = (&position.figures, &position.rates);
         let kind = |word, amount: f64, rate: Money, cost: Money| {
@@ -68,7 +67,6 @@ impl StatementPage {
     }
 }
 
-/// The page.
 pub(crate) async fn page(
     State(web): State<Web>,
     frame: Frame,

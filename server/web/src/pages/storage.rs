@@ -1,4 +1,4 @@
-//! `GET /projects/{project}/storage`: the project's volumes, the files of one of them, and its registries.
+//! `GET /projects/{project}/storage`: volumes of the project, the files of one, and its registries.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::sort::Heading;
 use crate::state::Web;
 use crate::volumes::{self, Tree};
 
-/// Rows of a page.
+/// Rows per page.
 const ROWS: usize = 100;
 
-/// What the URL asks for.
+/// Query parameters.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Asked {
@@ -45,20 +45,19 @@ struct StoragePage {
     path: String,
     sort: String,
     files: Page<EntryView>,
-    /// Why the files cannot be shown, where they cannot.
+    /// Why the files cannot be shown, if so.
     refused: Option<String>,
     registries: Vec<Registry>,
     secrets: String,
     code: Code,
 }
 
-/// How much code was uploaded for the project.
+/// Size of the project's uploaded code.
 struct Code {
     folders: usize,
     bytes: u64,
 }
 
-/// The page.
 pub(crate) async fn page(
     State(web): State<Web>,
     frame: Frame,
@@ -113,7 +112,7 @@ async fn listed(
     }
 }
 
-/// For the dialogs of owners: names to choose from, as JSON.
+/// Secret names to choose from in the owners' dialogs, as JSON.
 async fn secret_names(web: &Web, frame: &Frame, project: &str) -> ApiResult<String> {
     if !frame.may_own() {
         return Ok("[]".into());
@@ -125,41 +124,41 @@ async fn secret_names(web: &Web, frame: &Frame, project: &str) -> ApiResult<Stri
 }
 
 impl StoragePage {
-    /// A sentence about the code that was uploaded.
+    /// Text about the uploaded code.
     fn code_text(&self) -> String {
         let (folders, size) = (self.code.folders.to_string(), show::bytes(self.code.bytes));
         self.frame.t_with("storage.code-text", [("folders", &folders), ("size", &size)])
     }
 
-    /// Where a folder of the volume is shown.
+    /// URL of a folder of the volume.
     fn folder(&self, path: &str) -> String {
         let (volume, path) = (encoded(&self.volume.name), encoded(path));
         format!("/projects/{}/storage?volume={volume}&path={path}", self.project)
     }
 
-    /// The next page of this folder.
+    /// URL of the next page of this folder.
     fn next(&self) -> Option<String> {
         let cursor = self.files.next_cursor.as_ref()?;
         Some(format!("{}&sort={}&cursor={cursor}", self.folder(&self.path), encoded(&self.sort)))
     }
 
-    /// The heading of a column by which the files are sorted.
+    /// Sortable heading of the files.
     fn sorted(&self, first: &str) -> Heading {
         Heading::new(first, &self.sort, |sort| format!("{}&sort={sort}", self.folder(&self.path)))
     }
 
-    /// The API's address of the volume, e.g. with `file` for a file.
+    /// API URL of the volume, for example with `file` for a file.
     fn api(&self, what: &str, path: &str) -> String {
         let base = format!("/api/v1/projects/{}/volumes/{}", self.project, self.volume.name);
         format!("{base}/{what}?path={}", encoded(path))
     }
 
-    /// The path of something in the folder that is shown.
+    /// Path of an entry in the current folder.
     fn inside(&self, name: &str) -> String {
         inside(&self.path, name)
     }
 
-    /// Where a volume is, in a word for its table.
+    /// Location of a volume, for the table.
     fn place(&self, volume: &Volume) -> String {
         match &volume.place {
             VolumePlace::Workspace { path } => format!("{}/{path}", self.project),
@@ -174,7 +173,7 @@ impl StoragePage {
         }
     }
 
-    /// The text for a volume's kind.
+    /// Text for a volume's kind.
     fn kind(&self, volume: &Volume) -> &str {
         self.frame.t(match &volume.place {
             VolumePlace::Workspace { .. } => "storage.kind-workspace",
@@ -184,12 +183,12 @@ impl StoragePage {
         })
     }
 
-    /// Whether files can be put here by who reads the page.
+    /// Whether the reader may upload files here.
     fn may_write(&self) -> bool {
         self.frame.may_edit() && self.refused.is_none()
     }
 
-    /// Whether folders can be had as an archive.
+    /// Whether it is a bucket: folders cannot be downloaded as an archive.
     fn is_bucket(&self) -> bool {
         matches!(self.volume.place, VolumePlace::ObjectStore { .. })
     }

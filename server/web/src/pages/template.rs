@@ -1,4 +1,4 @@
-//! `GET /templates/{template}`: what a task template does, and how it is used.
+//! `GET /templates/{template}`: documentation of a task template.
 
 use askama::Template;
 use axum::extract::State;
@@ -21,23 +21,23 @@ struct TemplatePage {
     frame: Frame,
     template: TemplateView,
     fields: Vec<Field>,
-    /// A program before and after, line beside line.
+    /// A program before and after, side by side.
     sides: Option<[Vec<Half>; 2]>,
 }
 
-/// An argument, as a form would ask for it.
+/// An argument as a form field.
 struct Field {
     name: String,
     title: String,
     description: String,
     required: bool,
-    /// The type in words: `integer`, `list of string`, ...
+    /// Type as text: `integer`, `list of string`, ...
     kind: String,
     default: String,
     control: Control,
 }
 
-/// How an argument is asked for.
+/// Input control of an argument.
 enum Control {
     Text { placeholder: String },
     Long { placeholder: String },
@@ -51,13 +51,13 @@ impl TemplatePage {
         in_language(&self.frame, text)
     }
 
-    /// What a column of the program before and after is called.
+    /// Heading of a column of the program before and after.
     fn side(&self, index: &usize) -> &str {
         self.frame.t(if *index == 0 { "templates.before" } else { "templates.after" })
     }
 }
 
-/// Which version.
+/// Query parameters.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Version {
     version: Option<String>,
@@ -75,7 +75,7 @@ pub(crate) async fn show(
     html(&TemplatePage { frame, template, fields, sides })
 }
 
-/// The arguments in the order that their `x-form` gives.
+/// Arguments in the order of their `x-form`.
 fn fields(schema: &Value, lang: Lang) -> Vec<Field> {
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -90,7 +90,7 @@ fn fields(schema: &Value, lang: Lang) -> Vec<Field> {
 }
 
 fn field(name: &str, property: &Value, required: bool, lang: Lang) -> Field {
-    // The English words are the schema's own; `x-form` has the Chinese ones.
+    // English texts are in the schema itself, Chinese ones in `x-form`.
     let text = |key: &str, chinese: &str| {
         let own = property.get(key);
         let found = if lang == Lang::Zh { property.pointer(chinese).or(own) } else { own };
@@ -120,7 +120,7 @@ fn kind(property: &Value) -> String {
     }
 }
 
-/// What an argument may be, where it is one of a few values.
+/// Allowed values of an argument, if it is an enum.
 fn choices(property: &Value) -> Option<Vec<String>> {
     Some(property.get("enum")?.as_array()?.iter().map(shown).collect())
 }

@@ -1,4 +1,4 @@
-//! `GET /templates`: the catalogue of task templates.
+//! `GET /templates`: the catalog of task templates.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ struct TemplatesPage {
     frame: Frame,
     q: String,
     group: String,
-    /// Every group that there is.
+    /// All groups.
     groups: Vec<String>,
-    /// What was found, by group.
+    /// Templates found, by group.
     found: BTreeMap<String, Vec<TemplateSummaryView>>,
 }
 
@@ -29,7 +29,7 @@ impl TemplatesPage {
         in_language(&self.frame, text)
     }
 
-    /// The first paragraph of a help text.
+    /// First paragraph of a help text.
     fn first<'t>(&self, text: &'t TextView) -> &'t str {
         self.text(text).trim().split("\n\n").next().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! `GET /users`: everybody with an account, and the links that nobody has used yet. For administrators.
+//! `GET /users`: all users and unused links. For administrators.
 
 use askama::Template;
 use axum::extract::State;
@@ -22,12 +22,12 @@ struct UsersPage {
     text: String,
     sort: String,
     users: Vec<UserView>,
-    /// The next page of them.
+    /// URL of the next page.
     next: Option<String>,
     links: Vec<LinkView>,
 }
 
-/// Who is looked for.
+/// Query parameters.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Search {
     #[serde(default)]
@@ -37,7 +37,6 @@ pub(crate) struct Search {
     cursor: Option<String>,
 }
 
-/// The page.
 pub(crate) async fn show(
     State(web): State<Web>,
     frame: Frame,
@@ -57,7 +56,7 @@ pub(crate) async fn show(
 }
 
 impl UsersPage {
-    /// The heading of a column by which the people are sorted.
+    /// Sortable heading of the users.
     fn sorted(&self, first: &str) -> Heading {
         Heading::new(first, &self.sort, |sort| with_query("/users", &[("text", &self.text), ("sort", sort)]))
     }

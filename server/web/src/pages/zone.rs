@@ -1,4 +1,4 @@
-//! Moments on pages about schedules: as the wall clock of a time zone shows them.
+//! Times in a time zone, for pages about schedules.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -7,25 +7,25 @@ use crate::time::Time;
 
 /// A time zone with its name.
 pub(super) struct Zone {
-    /// Its IANA name.
+    /// IANA name.
     pub(super) name: String,
     zone: TimeZone,
 }
 
 impl Zone {
-    /// The zone of this name; UTC when there is none.
+    /// The zone with this name. UTC if it is unknown.
     pub(super) fn named(name: Option<&str>) -> Self {
         let found = name.and_then(|name| Some((name.to_owned(), TimeZone::get(name).ok()?)));
         let (name, zone) = found.unwrap_or_else(|| ("UTC".into(), TimeZone::UTC));
         Self { name, zone }
     }
 
-    /// A moment on this zone's clock.
+    /// A time in this zone.
     pub(super) fn at(&self, time: &Time) -> Zoned {
         Timestamp::from_microsecond(time.0.0).unwrap_or_default().to_zoned(self.zone.clone())
     }
 
-    /// `2026-01-31 06:00`, with seconds where there are some.
+    /// `2026-01-31 06:00`, with seconds unless they are zero.
     pub(super) fn shown(&self, time: &Time) -> String {
         let zoned = self.at(time);
         let form = if zoned.second() == 0 { "%Y-%m-%d %H:%M" } else { "%Y-%m-%d %H:%M:%S" };
@@ -37,7 +37,7 @@ impl Zone {
         self.at(time).strftime("%H:%M").to_string()
     }
 
-    /// The first moment of a day.
+    /// Start of a day.
     pub(super) fn midnight(&self, day: jiff::civil::Date) -> cubeloom_domain::Timestamp {
         let micros = self.zone.to_zoned(day.at(0, 0, 0, 0)).map(|zoned| zoned.timestamp().as_microsecond());
         cubeloom_domain::Timestamp(micros.unwrap_or_default())

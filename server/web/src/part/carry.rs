@@ -1,4 +1,4 @@
-//! The ends of an earlier run's tasks as the first records of a new run.
+//! Converts the results of an earlier run's tasks to the first records of a new run.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use cubeloom_domain::state::{InstanceState, ReusedFrom};
 
 use super::earlier::Earlier;
 
-/// What the tasks that are not run again begin with: their elements, and how their instances ended.
+/// Initial records of reused tasks: items and ended instances.
 pub(super) fn over(part: &Part, earlier: &Earlier, workspace: &Path) -> TakenOver {
     let mut taken = TakenOver::default();
     for ix in &part.taken {
@@ -35,10 +35,10 @@ fn instance(
     workspace: &Path,
 ) -> InstanceRecord {
     let context = &part.plan.context;
-    // The rest of a run stands for a moment before that run ended.
+    // The logical date of a resumed run can precede the end of the earlier run.
     let at = earlier.record.ended_at.map_or(context.date, |ended| ended.max(context.date));
     let state = match &old.state {
-        // Where it ran is of use, not through how many runs it came here.
+        // Name the run that produced the result, not the runs that passed it on.
         InstanceState::Succeeded { reused: Some(first) } => {
             InstanceState::Succeeded { reused: Some(first.clone()) }
         }
@@ -66,14 +66,14 @@ fn instance(
     }
 }
 
-/// The folders of both runs, as programs know them.
+/// Run folders of both runs, as programs see them.
 fn folder(part: &Part, earlier: &Earlier, workspace: &Path) -> (String, String) {
     let runs = workspace.join(&part.plan.context.project).join("runs");
     let of = |id: &str| runs.join(id).to_string_lossy().into_owned();
     (of(earlier.record.id.as_str()), of(part.plan.context.id.as_str()))
 }
 
-/// A report whose paths lead into the new run's copy: what a task does there must not reach the earlier run.
+/// A report with paths into the new run's copy, so that tasks cannot change the earlier run.
 fn moved(report: &Report, (old, new): &(String, String)) -> Report {
     let (Ok(text), Ok(old), Ok(new)) =
         (serde_json::to_string(report), serde_json::to_string(old), serde_json::to_string(new))

@@ -1,4 +1,4 @@
-//! The earlier run that a part takes results over from.
+//! The earlier run whose results a partial run reuses.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,23 +13,23 @@ use serde_json::Value;
 
 use super::{PartError, refused};
 
-/// How many runs of the pipeline are looked at, the newest first.
+/// Maximum number of the pipeline's runs to check, newest first.
 const LOOKED_AT: usize = 100;
 
-/// A run that has ended, with what is stored of it.
+/// An ended run with its stored state.
 pub(super) struct Earlier {
     pub record: RunRecord,
     pub plan: RunPlan,
-    /// The instances of each task that it has begun, in order.
+    /// Instances of each task that has started, in order.
     pub instances: BTreeMap<TaskIx, Vec<InstanceRecord>>,
-    /// The elements of its expanded tasks.
+    /// Items of its expanded tasks.
     pub items: BTreeMap<TaskIx, Vec<Value>>,
-    /// Whether its folder is there.
+    /// Whether its folder exists.
     pub has_folder: bool,
 }
 
 impl Earlier {
-    /// Run from the request, which has all that the part needs of it.
+    /// The run from the request, which must have all results that the part needs.
     pub async fn named(store: &Store, workspace: &Path, part: &Part, run: &RunId) -> Result<Self, PartError> {
         let earlier = Self::ended(store, workspace, &part.plan, run).await?;
         match earlier.obstacle(part) {
@@ -38,7 +38,7 @@ impl Earlier {
         }
     }
 
-    /// Run from the request: of the same pipeline, and ended.
+    /// The run from the request, which must have ended and be of the same pipeline.
     pub async fn ended(
         store: &Store,
         workspace: &Path,
@@ -59,7 +59,7 @@ impl Earlier {
         Ok(Self::load(store, workspace, record).await?)
     }
 
-    /// The newest run that has all that the part needs of it.
+    /// The newest run with all results that the part needs.
     pub async fn newest(store: &Store, workspace: &Path, part: &Part, task: &str) -> Result<Self, PartError> {
         let filter = RunFilter {
             projects: Some(vec![part.plan.context.project.clone()]),
@@ -102,13 +102,13 @@ impl Earlier {
         Ok(Self { record, plan, instances, items, has_folder })
     }
 
-    /// The first reason why the part cannot take its tasks over from this run.
+    /// The first reason why the part cannot reuse this run.
     fn obstacle(&self, part: &Part) -> Option<String> {
         let mut tasks = part.taken.iter().map(|ix| part.plan.task(*ix));
         tasks.find_map(|task| self.obstacle_of(task)).or_else(|| self.lost_folder(part))
     }
 
-    /// The reason why a task cannot be taken over from this run.
+    /// The reason why a task cannot reuse results of this run.
     pub fn obstacle_of(&self, task: &PlannedTask) -> Option<String> {
         let (name, run) = (&task.name, &self.record.id);
         let Some(ix) = self.plan.find(name) else { return Some(format!("run {run} has no task `{name}`")) };
@@ -131,14 +131,14 @@ impl Earlier {
         Some(format!("`{name}` has not succeeded in run {run} ({state}), and its result is needed"))
     }
 
-    /// The instances of a task that its present expansion has.
+    /// Instances of a task in its current expansion.
     pub fn of_task(&self, ix: TaskIx) -> &[InstanceRecord] {
         let all = self.instances.get(&ix).map(Vec::as_slice).unwrap_or_default();
         let expected = self.items.get(&ix).map_or(1, Vec::len);
         &all[..all.len().min(expected)]
     }
 
-    /// A task that ran here, or files that were taken over, left a folder.
+    /// Message if the run's folder is lost although it had files: tasks ran in it, or files were reused.
     pub fn lost_folder(&self, part: &Part) -> Option<String> {
         let run = &self.record.id;
         let names = part.taken.iter().filter_map(|ix| self.plan.find(&part.plan.task(*ix).name));

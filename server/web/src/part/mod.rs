@@ -1,5 +1,6 @@
-//! Running a part of a pipeline: one task, one and everything after it, or what an earlier run has not finished. What the
-//! other tasks would have left is taken over from an earlier run: their outputs, and a copy of that run's folder.
+//! Runs part of a pipeline: one task, a task and everything downstream, or what an earlier run has not
+//! finished. Results of the other tasks are reused from an earlier run: their outputs, and a copy of its
+//! folder.
 
 mod carry;
 mod earlier;
@@ -17,48 +18,48 @@ use crate::Folders;
 use earlier::Earlier;
 pub use rest::{Reason, Rest, of as rest};
 
-/// A part that somebody wants to run.
+/// Requested part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedPart {
-    /// Which tasks; `None` for those that `of` has not finished, and those that have changed since.
+    /// Tasks to run. `None` selects those that `of` has not finished, and those that changed since.
     pub choice: Option<Choice>,
-    /// The run that the other tasks are taken over from; the newest that can be used when it is not said.
+    /// Run whose results are reused. `None` selects the newest suitable one.
     pub of: Option<RunId>,
 }
 
 impl WantedPart {
-    /// The run whose rest is wanted. Its rest stands for the same moment as the run.
+    /// The run to resume. The new run has the same logical date.
     #[must_use]
     pub fn rest_of(&self) -> Option<&RunId> {
         self.of.as_ref().filter(|_| self.choice.is_none())
     }
 }
 
-/// What such a run begins with.
+/// Initial state of such a run.
 #[derive(Clone, Debug)]
 pub struct Begun {
-    /// Its plan: the chosen tasks and those before them.
+    /// Plan with the selected tasks and their upstream tasks.
     pub plan: RunPlan,
-    /// The ends of those before.
+    /// Results of the upstream tasks.
     pub taken: TakenOver,
-    /// What has changed since the earlier run in a task that is not run again.
+    /// Changes since the earlier run in reused tasks.
     pub warnings: Vec<Problem>,
-    /// What somebody who looks at the run should know.
+    /// Message for users of the run.
     pub message: String,
 }
 
 /// Why a part cannot be run.
 #[derive(Debug, Error)]
 pub enum PartError {
-    /// What was asked for is not there, or not as it must be.
+    /// The request is invalid.
     #[error("{message}")]
     Refused {
-        /// Which field is wrong: a JSON pointer into the request.
+        /// Invalid field, as a JSON pointer.
         path: &'static str,
         /// What to do.
         message: String,
     },
-    /// The database refuses.
+    /// Database error.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -67,10 +68,10 @@ fn refused(path: &'static str, message: impl Into<String>) -> PartError {
     PartError::Refused { path, message: message.into() }
 }
 
-/// Cuts a plan down to what is wanted and finds what the other tasks left.
+/// Reduces a plan to the requested part, and finds the results of the other tasks.
 ///
 /// # Errors
-/// There is no such task, or no earlier run that has what it needs.
+/// The task does not exist, or no earlier run has the required results.
 pub async fn begin(
     store: &Store,
     folders: &Folders,
@@ -101,7 +102,7 @@ pub async fn begin(
     Ok(begun(part, choice, earlier.as_ref(), taken, warnings))
 }
 
-/// The part that is chosen.
+/// The selected part.
 fn chosen(plan: RunPlan, choice: &Choice) -> Result<Part, PartError> {
     let place = match choice {
         Choice::Only(_) => "/tasks/only",
@@ -132,12 +133,12 @@ fn begun(
     Begun { plan: RunPlan { part: Some(planned), ..part.plan }, taken, warnings, message }
 }
 
-/// The names of the tasks that are chosen.
+/// Names of the selected tasks.
 fn named(choice: &Choice) -> String {
     choice.tasks().join("`, `")
 }
 
-/// What a run of a part says of itself from its beginning.
+/// Initial message of a partial run.
 #[must_use]
 pub fn message(part: &PlannedPart) -> String {
     let what = match (&part.choice, &part.of) {

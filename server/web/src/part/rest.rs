@@ -1,5 +1,5 @@
-//! What an earlier run leaves to do for a newer version of its pipeline: tasks that did not succeed, tasks that are new or
-//! have changed, and everything downstream of these. All others keep the results of that run.
+//! The unfinished part of an earlier run, for a newer version of its pipeline: tasks that did not succeed,
+//! new and changed tasks, and everything downstream. All other tasks keep the results of that run.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,14 @@ use super::earlier::Earlier;
 use super::{PartError, chosen, refused, warnings};
 use crate::Folders;
 
-/// The rest of an earlier run.
+/// Unfinished part of an earlier run.
 pub struct Rest {
-    /// Its plan, with the tasks that are kept.
+    /// Plan, including the reused tasks.
     pub(super) part: Part,
-    /// The tasks that run.
+    /// Tasks to run.
     pub(super) choice: Choice,
-    /// The earlier run.
     pub(super) earlier: Earlier,
-    /// Why each of them runs.
+    /// Reason for each of them.
     reasons: BTreeMap<TaskIx, Reason>,
 }
 
@@ -38,21 +37,21 @@ pub enum Reason {
 }
 
 impl Rest {
-    /// The tasks that run, in the document's order, and why.
+    /// Tasks to run, in the document's order, and why.
     pub fn again(&self) -> impl Iterator<Item = (&str, &Reason)> {
         self.reasons.iter().map(|(ix, reason)| (self.part.plan.task(*ix).name.as_str(), reason))
     }
 
-    /// The tasks that keep their results, in the document's order.
+    /// Reused tasks, in the document's order.
     pub fn kept(&self) -> impl Iterator<Item = &str> {
         self.part.taken.iter().map(|ix| self.part.plan.task(*ix).name.as_str())
     }
 }
 
-/// What a run leaves to do for this plan.
+/// The part of this plan that a run left unfinished.
 ///
 /// # Errors
-/// There is no such run of the pipeline, or it goes on, or the files of its tasks are gone.
+/// The pipeline has no such run, the run has not ended, or its tasks' files are lost.
 pub async fn of(store: &Store, folders: &Folders, plan: RunPlan, run: &RunId) -> Result<Rest, PartError> {
     let earlier = Earlier::ended(store, &folders.workspace, &plan, run).await?;
     let (plan, places) = same_part(plan, &earlier)?;
@@ -85,7 +84,8 @@ pub async fn of(store: &Store, folders: &Folders, plan: RunPlan, run: &RunId) ->
     }
 }
 
-/// The plan of the same part of the pipeline as the earlier run was of, and where its tasks stand in the document.
+/// Plan of the same part of the pipeline as the earlier run's, and the positions of its tasks in the
+/// document.
 fn same_part(plan: RunPlan, earlier: &Earlier) -> Result<(RunPlan, Vec<usize>), PartError> {
     match earlier.plan.part.as_ref().map(|part| &part.choice) {
         None | Some(Choice::Rest(_)) => {

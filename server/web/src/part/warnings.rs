@@ -1,4 +1,4 @@
-//! Tasks whose results are taken over though they would be others today.
+//! Warnings about reused results that would differ today.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::earlier::Earlier;
 use crate::code;
 
-/// What has changed since the earlier run, a warning for each task. `folder` has the copies of pipelines' folders.
+/// Changes since the earlier run, one warning per task. `folder` contains the code folders.
 pub(super) async fn of(part: &Part, earlier: &Earlier, folder: &Path) -> Vec<Problem> {
     let mut warnings = Vec::new();
     for ix in &part.taken {
@@ -33,7 +33,7 @@ pub(super) async fn of(part: &Part, earlier: &Earlier, folder: &Path) -> Vec<Pro
     warnings
 }
 
-/// What of a task is not as it was in the earlier plan: the names of fields, and files that its arguments name.
+/// Changes of a task since the earlier plan: names of fields, and files that its arguments name.
 pub(super) async fn changes(
     now: (&RunPlan, &PlannedTask),
     then: (&RunPlan, &PlannedTask),
@@ -44,7 +44,7 @@ pub(super) async fn changes(
     what
 }
 
-/// The files of the pipeline's folder that a task's arguments name, and that have another content now.
+/// Files of the code folder that a task's arguments name and whose content has changed.
 async fn changed_files(now: &RunPlan, task: &PlannedTask, then: &RunPlan, folder: &Path) -> Vec<String> {
     let (Some(new), Some(old)) = (&now.context.code, &then.context.code) else { return Vec::new() };
     let mut changed = Vec::new();
@@ -54,7 +54,7 @@ async fn changed_files(now: &RunPlan, task: &PlannedTask, then: &RunPlan, folder
     for name in &now.template_of(task).path_arguments {
         let Some(Late::Value(Value::String(path))) = task.arguments.get(name) else { continue };
         let file = |digest: &String| code::file_in(&folder.join(digest), path.trim_start_matches("./"));
-        // What is not there, or no file of the pipeline's folder, is told when the task runs.
+        // Missing files are reported when the task runs.
         let (Some(new), Some(old)) = (file(new), file(old)) else { continue };
         if differ(&new, &old).await.unwrap_or(false) {
             changed.push(format!("the file {path}"));

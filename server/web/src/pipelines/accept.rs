@@ -1,8 +1,8 @@
-//! Documents on their way into the store.
+//! Validates documents to be stored.
 //!
-//! A document is stored when its form is right: it can be read, names what it must, and its tasks form a graph. What
-//! depends on the place (a template that is not installed, more memory than there is, a secret that nobody has made
-//! yet) is told with the answer and refused when a run is started.
+//! A document can be stored if it parses, has its required fields, and its tasks form a graph. Problems that
+//! depend on the installation (a missing template, too much memory, a missing secret) are returned as
+//! warnings. They are refused when a run is started.
 
 use std::collections::BTreeMap;
 
@@ -24,29 +24,29 @@ use crate::state::Web;
 /// A document that can be stored.
 #[derive(Debug)]
 pub(crate) struct Accepted {
-    /// What is stored.
+    /// Version to store.
     pub new: NewVersion,
-    /// What it says.
+    /// Parsed document.
     pub pipeline: Pipeline,
     /// Problems that prevent the pipeline from running here, and probable mistakes.
     pub problems: Vec<Problem>,
 }
 
-/// What somebody sends to be stored.
+/// A submitted document.
 #[derive(Debug)]
 pub(crate) struct Sent {
-    /// The document, kept byte for byte.
+    /// The document, stored byte for byte.
     pub document: String,
-    /// What they say of the change.
+    /// Message of the change.
     pub message: String,
-    /// The digest of a folder that they have uploaded to the project.
+    /// Digest of a code folder uploaded to the project.
     pub code: Option<String>,
 }
 
-/// Reads and checks a document.
+/// Parses and validates a document.
 ///
 /// # Errors
-/// Every mistake, when its form is not right.
+/// All syntax problems.
 pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent) -> ApiResult<Accepted> {
     let mut found = check::Found::default();
     found.text("/message", &sent.message, 2000);
@@ -90,10 +90,10 @@ pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent
 }
 
 impl Accepted {
-    /// Makes sure that the document is the one of the route.
+    /// Checks that the document has the route's name.
     ///
     /// # Errors
-    /// When it has another name.
+    /// It has another name.
     pub fn must_be(&self, name: &str) -> ApiResult<()> {
         if self.new.name == name {
             return Ok(());

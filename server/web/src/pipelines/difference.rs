@@ -1,4 +1,4 @@
-//! What differs between two texts, line by line.
+//! Compares two texts line by line.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 use similar::{Algorithm, ChangeTag, TextDiff};
 use utoipa::ToSchema;
 
-/// After this long, the rest is shown as removed and added whole.
+/// Time limit. After it, the rest is shown as removed and added completely.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Difference between two texts.
@@ -37,7 +37,7 @@ pub struct Hunk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HunkKind {
-    /// In both.
+    /// In both texts.
     Equal,
     /// Only in the old text.
     Removed,
@@ -45,7 +45,7 @@ pub enum HunkKind {
     Added,
 }
 
-/// Compares two texts; `names` stand at the head of the unified form.
+/// Compares two texts. `names` are the file names of the unified format.
 pub(crate) fn difference(old: &str, new: &str, names: (&str, &str)) -> Difference {
     let found = TextDiff::configure().algorithm(Algorithm::Patience).timeout(PATIENCE).diff_lines(old, new);
     let mut hunks: Vec<Hunk> = Vec::new();

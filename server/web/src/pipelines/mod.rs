@@ -1,4 +1,4 @@
-//! What the API and the pages both do with pipelines: accepting documents, and saying what differs between two.
+//! Pipelines in the API and on pages: validating and comparing documents.
 
 mod accept;
 mod difference;

@@ -1,5 +1,4 @@
-//! What differs between two pipelines in meaning: tasks, parameters, settings; the order of keys and comments do not
-//! count.
+//! Semantic comparison of two pipelines: tasks, parameters and settings. Key order and comments are ignored.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +49,7 @@ pub struct FieldChange {
 /// Compares two pipelines.
 ///
 /// # Errors
-/// When one cannot be written as JSON, which none does.
+/// Serialization fails, which is not expected.
 pub(crate) fn structure(old: &Pipeline, new: &Pipeline) -> Result<StructureView, serde_json::Error> {
     let (mut old, mut new) = (object(old)?, object(new)?);
     let (before, after) = (take_tasks(&mut old), take_tasks(&mut new));
@@ -82,20 +81,20 @@ fn object(pipeline: &Pipeline) -> Result<Map<String, Value>, serde_json::Error> 
     }
 }
 
-/// The tasks by name, in the document's order.
+/// Tasks by name, in the document's order.
 fn take_tasks(pipeline: &mut Map<String, Value>) -> Vec<(String, Value)> {
     let Some(Value::Array(tasks)) = pipeline.remove("tasks") else { return Vec::new() };
     let name = |task: &Value| task.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     tasks.into_iter().map(|task| (name(&task), task)).collect()
 }
 
-/// The names of `these` that are none of `others`.
+/// Names in `these` but not in `others`.
 fn missing(these: &[(String, Value)], others: &[(String, Value)]) -> Vec<String> {
     let others: std::collections::BTreeSet<&str> = others.iter().map(|(name, _)| name.as_str()).collect();
     these.iter().map(|(name, _)| name).filter(|name| !others.contains(name.as_str())).cloned().collect()
 }
 
-/// Mappings are compared key by key; everything else as a whole.
+/// Compares mappings key by key, and everything else as a whole.
 fn compare(path: &str, before: Option<&Value>, after: Option<&Value>, found: &mut Vec<FieldChange>) {
     match (before, after) {
         (before, after) if before == after => {}

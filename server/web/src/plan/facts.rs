@@ -1,4 +1,4 @@
-//! What a project's documents are checked against: a cluster, and what the project has there.
+//! Data that a project's documents are validated against: a cluster, and the project's resources there.
 
 use cubeloom_domain::executor::Facts;
 
@@ -7,10 +7,7 @@ use crate::error::{ApiError, ApiResult};
 
 use super::Planner;
 
-/// What the named cluster has, or the usual one, and what `user` may use in the project.
-///
-/// # Errors
-/// When the database does not answer.
+/// Facts of the named or default cluster, and what `user` can use in the project.
 pub(crate) async fn facts(
     planner: &Planner,
     project: &str,
@@ -22,7 +19,7 @@ pub(crate) async fn facts(
     let Some(cluster) = named.or_else(|| clusters.usual()) else {
         return Ok(Facts::default());
     };
-    // An executor may look at its machine for this.
+    // The executor may inspect its machine for this.
     let facts = tokio::task::spawn_blocking(move || cluster.facts()).await;
     let mut facts = facts.map_err(ApiError::internal)?;
     belongings::add_to_facts(&planner.store, project, user, &mut facts).await?;

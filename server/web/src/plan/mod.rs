@@ -1,5 +1,5 @@
-//! From a document to a plan: the compiler, told about this place and this project. Runs, previews, checks and hooks
-//! all come through here, so that what is previewed is what runs.
+//! Turns a document into a plan: calls the compiler with the installation's and the project's data. Runs,
+//! previews, validation and hooks share this code, so that a preview matches the run.
 
 mod facts;
 mod place;
@@ -26,37 +26,35 @@ use crate::sub_runs;
 pub(crate) use facts::facts;
 pub use planner::Planner;
 
-/// Characters of a document that takes more than a moment, and how many of those are worked on at once.
+/// Size of a document that is slow to compile, in characters, and how many of these compile concurrently.
 const LARGE: usize = 64 << 10;
 static AT_ONCE: Semaphore = Semaphore::const_new(2);
 
-/// A run that somebody wants, or wants to see the plan of.
+/// A run to plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    /// In which project.
     pub project: String,
-    /// Whose it will be, by name.
+    /// Name of the user who owns the run.
     pub user: String,
-    /// The parameters that were given.
     pub parameters: JsonMap,
-    /// The digest of the folder of code that goes with the document.
+    /// Digest of the code folder that belongs to the document.
     pub code: Option<String>,
-    /// The id that the run gets; a new one where none is given.
+    /// Id of the run. `None` generates one.
     pub id: Option<RunId>,
-    /// The outermost run, where a task of another run starts it.
+    /// The root run, if a task of another run starts this one.
     pub root: Option<RunId>,
-    /// The pipelines, the outermost first, of which each runs the next, and the last this one.
+    /// Pipelines from the root run down to this one. Each runs the next.
     pub above: Vec<String>,
-    /// The moment that it stands for; the present one where none is given.
+    /// Logical date. `None` means now.
     pub date: Option<Timestamp>,
-    /// The time zone of this moment, unless its pipeline's schedule has one.
+    /// Time zone of the date, unless the pipeline's schedule has one.
     pub timezone: Option<String>,
-    /// Where it goes, instead of where its pipeline would.
+    /// Target cluster, instead of the pipeline's.
     pub place: Option<Pool>,
 }
 
 impl Order {
-    /// A run that somebody looks at before there is one.
+    /// A run that is previewed before it is created.
     pub fn looked_at(caller: &Caller, project: String, parameters: JsonMap, code: Option<String>) -> Self {
         let user = caller.acting();
         Self {
@@ -77,27 +75,27 @@ impl Order {
 /// Plans a run of a document.
 ///
 /// # Errors
-/// Every mistake in the document and its parameters, each with its place, that its cluster would not take its first tasks, or
-/// what the server lacks.
+/// All problems of the document and its parameters, with their positions. First tasks that their cluster
+/// would refuse are such problems. Or a server error.
 pub(crate) async fn plan(planner: &Planner, text: String, order: Order) -> ApiResult<(Document, Planned)> {
     let (document, planned, _) = planned(planner, text, order, Misfits::Refused).await?;
     Ok((document, planned))
 }
 
-/// Plans a run to show its jobs: whether its cluster would take them is told of each.
+/// Plans a run to show its jobs. Each job says whether its cluster would refuse it.
 ///
 /// # Errors
-/// Every mistake in the document and its parameters, each with its place, or what the server lacks.
+/// All problems of the document and its parameters, with their positions. Or a server error.
 pub(crate) async fn shown(planner: &Planner, text: String, order: Order) -> ApiResult<(Document, Planned)> {
     let (document, planned, _) = planned(planner, text, order, Misfits::Shown).await?;
     Ok((document, planned))
 }
 
-/// Plans a run to see what would become of it: tasks that can never fit, and first ones that their cluster would not take,
-/// are told beside the plan, and not refused.
+/// Plans a run for a forecast. Tasks that can never fit, and first tasks that their cluster would refuse, are
+/// returned with the plan.
 ///
 /// # Errors
-/// Every other mistake in the document and its parameters, or what the server lacks.
+/// All other problems of the document and its parameters. Or a server error.
 pub(crate) async fn foresee(
     planner: &Planner,
     text: String,
@@ -107,14 +105,14 @@ pub(crate) async fn foresee(
     Ok((planned.plan, misfits))
 }
 
-/// What becomes of tasks that can never fit, or that their cluster would not take.
+/// How to treat tasks that can never fit, or that their cluster would refuse.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Misfits {
-    /// They are mistakes.
+    /// As errors.
     Refused,
-    /// They are told beside the plan.
+    /// Returned with the plan.
     Told,
-    /// What can never fit is a mistake; what the cluster would not take is told at its jobs.
+    /// Tasks that can never fit are errors. Tasks that the cluster would refuse are reported with their jobs.
     Shown,
 }
 
@@ -129,7 +127,7 @@ async fn planned(
     found.map_err(|error| if chosen && !error.problems().is_empty() { at_choice(&error) } else { error })
 }
 
-/// Mistakes about the place of a pipeline, told as mistakes about the one that was chosen for it.
+/// Reports problems about the pipeline's target at the chosen target's field.
 fn at_choice(error: &ApiError) -> ApiError {
     let mut problems = error.problems().to_vec();
     place::at_choice(&mut problems);
@@ -160,14 +158,14 @@ async fn planned_there(
             PlanInputs { context, parameters: order.parameters, templates: &templates, facts: &facts };
         let (planned, mut misfits) = match cubeloom_compiler::plan(&document, &inputs) {
             Err(problems) if become_of == Misfits::Told && are_misfits(&problems) => {
-                // Of a cluster whose nodes are not known nothing is too large.
+                // Without known nodes, nothing is too large.
                 let facts = Facts { nodes: Vec::new(), ..facts.clone() };
                 (cubeloom_compiler::plan(&document, &PlanInputs { facts: &facts, ..inputs })?, problems)
             }
             other => (other?, Vec::new()),
         };
         let mut missing = code::missing(&folders, &planned.plan);
-        // Other clusters take jobs of anybody.
+        // Only Slurm clusters require an account of the user.
         if facts.slurm.is_some() && become_of != Misfits::Shown {
             let told = if become_of == Misfits::Told { &mut misfits } else { &mut missing };
             told.extend(untaken(&clusters, &planned.plan, become_of));
@@ -185,29 +183,29 @@ async fn planned_there(
     if wrong.is_empty() { Ok((document, planned, misfits)) } else { Err(ApiError::invalid(wrong)) }
 }
 
-/// What its cluster says of a plan's first tasks, where it would not take them: that whom the run is for has no account
-/// there, say. It is a mistake about the cluster, or told of each task.
+/// Reasons for which the cluster would refuse a plan's first tasks, such as a missing account of the run's
+/// user. They are reported for the cluster, or for each task.
 fn untaken(clusters: &Clusters, plan: &RunPlan, become_of: Misfits) -> Vec<Problem> {
     let found = preview::unbound(plan, clusters::foresee(clusters, &plan.cluster));
     let found = found.into_iter().map(|(ix, failure)| match become_of {
         Misfits::Told => (format!("/tasks/{}", ix.index()), failure.message),
         _ => ("/cluster".to_owned(), failure.message),
     });
-    // The same may be said of all of them.
+    // All tasks may have the same reason.
     let found: BTreeSet<(String, String)> = found.collect();
     found.into_iter().map(|(path, message)| Problem::error(Code::UnknownPlace, path, message)).collect()
 }
 
-/// Whether nothing else is wrong than that something can never fit.
+/// Whether all errors are about tasks that can never fit.
 fn are_misfits(problems: &[Problem]) -> bool {
     let mut errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
     errors.all(|problem| problem.code == Code::NeverFits)
 }
 
-/// Refuses a pipeline that would be run by a run of itself.
+/// Refuses a pipeline that would run itself through its sub-runs.
 ///
 /// # Errors
-/// That it would, and by which.
+/// The cycle of pipelines.
 pub(crate) fn demand_no_cycle(above: &[String], name: &str) -> ApiResult<()> {
     if !above.iter().any(|one| one == name) {
         return Ok(());
@@ -218,11 +216,7 @@ pub(crate) fn demand_no_cycle(above: &[String], name: &str) -> ApiResult<()> {
     Err(ApiError::invalid(vec![Problem::error(Code::Cycle, "", message)]))
 }
 
-/// Everything that can be said about a document before a run gives its parameters values. The document comes only
-/// without errors.
-///
-/// # Errors
-/// What the server lacks.
+/// Validates a document before a run gives its parameters values. Returns the document only without errors.
 pub(crate) async fn check(
     planner: &Planner,
     project: &str,
@@ -240,7 +234,7 @@ pub(crate) async fn check(
     .await?;
     let facts = facts(planner, project, user, cluster.as_deref()).await?;
     let templates = planner.templates();
-    // What is outside of them is told already.
+    // Problems about the target were reported above.
     let place = move |pipeline: &mut Pipeline| drop(place::bind(pipeline, &places, None));
     let checked = move || check_placed(&text, &templates, &facts, place);
     let (document, mut problems) = compile(length, checked).await?;
@@ -248,15 +242,15 @@ pub(crate) async fn check(
     Ok((document, problems))
 }
 
-/// Where a document goes by itself, and every place where its project's jobs may go: each cluster, its node groups, and
-/// what else the project is bound to.
+/// The document's own target, and all targets that the project can use: each allowed cluster, its node
+/// groups, and the project's allowed targets.
 ///
 /// # Errors
-/// Mistakes in the document's form; what the server lacks.
+/// Syntax problems of the document. Or a server error.
 pub(crate) async fn choices(planner: &Planner, project: &str, text: String) -> ApiResult<(Pool, Vec<Pool>)> {
     let mut document = parse(text).await?.map_err(ApiError::invalid)?;
     let places = places(planner, project).await?;
-    // What is outside is told where it is planned.
+    // Problems about the target are reported when it is planned.
     place::bind(&mut document.pipeline, &places, None);
     let mut found: BTreeSet<Pool> = places.allowed.iter().cloned().collect();
     let clusters = planner.clusters.all();
@@ -273,22 +267,19 @@ pub(crate) async fn choices(planner: &Planner, project: &str, text: String) -> A
     Ok((place::of(document.pipeline, &usual), found.into_iter().collect()))
 }
 
-/// Where the project's jobs may go; anywhere, when there is no such project.
+/// Allowed targets of the project. All if there is no such project.
 async fn places(planner: &Planner, project: &str) -> ApiResult<Places> {
     let found = planner.store.project(project).await?;
     Ok(found.map(|project| project.places).unwrap_or_default())
 }
 
-/// Reads a document: what it says, or every mistake in its form.
-///
-/// # Errors
-/// What the server lacks.
+/// Parses a document. Returns it, or all its syntax problems.
 pub(crate) async fn parse(text: String) -> ApiResult<Result<Document, Vec<Problem>>> {
     compile(text.len(), move || parse_pipeline(&text)).await
 }
 
-/// Large documents take the compiler a while, which must hold up neither other requests nor, however many are sent,
-/// all cores.
+/// Large documents are slow to compile. This must not block other requests, nor take all CPUs if many are
+/// sent.
 async fn compile<T: Send + 'static>(
     length: usize,
     work: impl FnOnce() -> T + Send + 'static,
@@ -297,7 +288,7 @@ async fn compile<T: Send + 'static>(
         LARGE.. => Some(AT_ONCE.acquire().await.map_err(ApiError::internal)?),
         _ => None,
     };
-    // The turn goes along: whoever asked may be gone before the work is done.
+    // The permit moves along: the request may be cancelled before the work ends.
     let work = move || (work(), turn).0;
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
 }

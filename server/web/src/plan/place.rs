@@ -1,4 +1,5 @@
-//! Where a pipeline goes: to the place that it names, else to its project's, and nowhere that the project is not bound to.
+//! Target of a pipeline: the one that it names, or the project's default, within the project's allowed
+//! targets.
 
 use cubeloom_domain::clusters::LOCAL;
 use cubeloom_domain::identity::Places;
@@ -6,8 +7,8 @@ use cubeloom_domain::pipeline::{Pipeline, Placement};
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::{Code, Problem};
 
-/// Gives a pipeline the place that was chosen, or, where it names none, its project's. Every place outside of what the
-/// project is bound to is a mistake.
+/// Sets the chosen target, or the project's default if the pipeline names none. Returns a problem for every
+/// target that the project does not allow.
 pub(super) fn bind(pipeline: &mut Pipeline, places: &Places, chosen: Option<&Pool>) -> Vec<Problem> {
     match (chosen, places.usual()) {
         (Some(chosen), _) => put(pipeline, chosen),
@@ -27,7 +28,7 @@ pub(super) fn bind(pipeline: &mut Pipeline, places: &Places, chosen: Option<&Poo
             found.push(outside(field, &pool, places));
         }
     };
-    // A pipeline whose tasks all name their own node groups goes nowhere itself.
+    // If all tasks name a node group, the pipeline's own target is unused.
     let is_own = |task: &cubeloom_domain::pipeline::Task| node_group(task.placement.as_deref()).is_some();
     let all_own = of_pipeline.is_none() && !pipeline.tasks.is_empty() && pipeline.tasks.iter().all(is_own);
     if !all_own {
@@ -42,13 +43,13 @@ pub(super) fn bind(pipeline: &mut Pipeline, places: &Places, chosen: Option<&Poo
     found
 }
 
-/// Where a pipeline goes itself: to a node group, or anywhere on its cluster; on this one, where it names none.
+/// The pipeline's own target: a node group, or any node of its cluster. `usual` is the default cluster.
 pub(super) fn of(pipeline: Pipeline, usual: &str) -> Pool {
     let node_group = pipeline.placement.and_then(|place| place.node_group);
     Pool { cluster: pipeline.cluster.unwrap_or_else(|| usual.to_owned()), node_group }
 }
 
-/// A chosen place is the one of all that does not name its own: of tasks with a node group of theirs.
+/// The chosen target applies to all tasks that do not name a node group.
 fn put(pipeline: &mut Pipeline, chosen: &Pool) {
     pipeline.cluster = Some(chosen.cluster.clone());
     if chosen.node_group.is_some() || pipeline.placement.is_some() {
@@ -57,7 +58,7 @@ fn put(pipeline: &mut Pipeline, chosen: &Pool) {
     }
 }
 
-/// Mistakes about the place of a pipeline are about the one that was chosen for it.
+/// Moves problems about the pipeline's target to the field of the chosen target.
 pub(super) fn at_choice(problems: &mut [Problem]) {
     for problem in problems {
         let is_of_place = matches!(problem.path.as_str(), "/cluster" | "/placement/node_group");
@@ -68,7 +69,7 @@ pub(super) fn at_choice(problems: &mut [Problem]) {
     }
 }
 
-/// The project's place for what the pipeline leaves open.
+/// Fills in the project's default target.
 fn give(pipeline: &mut Pipeline, usual: &Pool, places: &Places) {
     let cluster = pipeline.cluster.get_or_insert_with(|| usual.cluster.clone()).clone();
     let mut allowed = places.allowed.iter().filter(|place| place.cluster == cluster);

@@ -1,4 +1,4 @@
-//! What planning works with.
+//! Dependencies of planning.
 
 use std::sync::Arc;
 
@@ -10,29 +10,23 @@ use tokio::sync::watch;
 
 use crate::state::Folders;
 
-/// What planning works with: a handle that clones cheaply.
+/// Dependencies of planning, as a handle that is cheap to clone.
 #[derive(Clone)]
 pub struct Planner {
-    /// The database.
     pub store: Store,
-    /// The clusters.
     pub clusters: Clusters,
-    /// Where files lie.
     pub folders: Folders,
     /// The installed task templates.
     pub templates: watch::Receiver<Arc<TemplateSet>>,
-    /// The time.
     pub clock: Arc<dyn Clock>,
 }
 
 impl Planner {
-    /// The present moment.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// The task templates as they are now.
     #[must_use]
     pub fn templates(&self) -> Arc<TemplateSet> {
         Arc::clone(&self.templates.borrow())

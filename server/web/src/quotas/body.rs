@@ -1,4 +1,4 @@
-//! What somebody says of a queue, read field by field: every mistake is found, each with its place.
+//! Parses and validates queues in requests, and collects all problems with their fields.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::api::quotas::view::{EditBody, QueueBody, QuotaBody};
 use crate::check::Found;
 
-/// The longest name of a group.
+/// Maximum length of a group name.
 pub(crate) const NAME: usize = 63;
 
-/// The record that a body asks for; mistakes go to `found`, under `prefix`.
+/// The requested record. Problems are added to `found`, under `prefix`.
 pub(crate) fn record(queue: Queue, body: QueueBody, prefix: &str, found: &mut Found) -> QueueRecord {
     let mut quotas = BTreeMap::new();
     for (name, said) in body.quotas {
@@ -27,7 +27,7 @@ pub(crate) fn record(queue: Queue, body: QueueBody, prefix: &str, found: &mut Fo
     QueueRecord { queue, parent: body.parent.filter(|name| !name.is_empty()), quotas, revision: 0 }
 }
 
-/// The changes that edits ask for, each of another queue; mistakes go to `found`.
+/// The requested changes, each of a different queue. Problems are added to `found`.
 pub(crate) fn changes(edits: Vec<EditBody>, found: &mut Found) -> Vec<QueueChange> {
     let mut changes: Vec<QueueChange> = Vec::new();
     for (at, edit) in edits.into_iter().enumerate() {
@@ -84,7 +84,7 @@ fn amounts(said: BTreeMap<String, Value>, place: &str, found: &mut Found) -> Amo
     said.into_iter().filter_map(|(name, amount)| read(name, amount)).collect()
 }
 
-/// A name as a part of a JSON pointer.
+/// Escapes a name for use in a JSON pointer.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

@@ -1,4 +1,4 @@
-//! Changes of the tree: they are checked against what is there at their moment, and change nothing when they are refused.
+//! Changes to the quota tree. They are validated against the current tree, and refused ones change nothing.
 
 use cubeloom_domain::quota::change::QueueChange;
 use cubeloom_domain::quota::check::{Edit, Fault, FaultKind, faults};
@@ -16,10 +16,11 @@ use crate::error::{ApiError, ApiResult};
 use crate::etag::changed;
 use crate::state::Web;
 
-/// Says what a queue has. The answer has its revision.
+/// Sets the quotas of a queue. The result has its revision.
 ///
 /// # Errors
-/// Every mistake, each with its field; that somebody was faster; that there is no such project.
+/// All problems, with their fields. A conflict if the queue was changed concurrently. Not found if the
+/// project does not exist.
 pub(crate) async fn put(
     web: &Web,
     caller: &Caller,
@@ -42,10 +43,10 @@ pub(crate) async fn put(
     Ok(QueueRecord { revision: revision.unwrap_or_default(), ..record })
 }
 
-/// Takes a group away, or what was said of a project.
+/// Deletes a group, or the settings of a project.
 ///
 /// # Errors
-/// That something is in the group; that somebody was faster; that there is no such thing.
+/// A conflict if the group is not empty or was changed concurrently. Not found if it does not exist.
 pub(crate) async fn delete(web: &Web, caller: &Caller, queue: Queue, expected: Option<u64>) -> ApiResult<()> {
     let present = Present::of(web).await?;
     let entry = entry(web, caller, "queue.delete", &present, &queue);
@@ -57,10 +58,11 @@ pub(crate) async fn delete(web: &Web, caller: &Caller, queue: Queue, expected: O
     Ok(())
 }
 
-/// Makes several edits at once: all of them, as one change of the history, or none. The answer has each queue's revision.
+/// Makes several edits atomically, as one change in the history. Returns the revision of each queue.
 ///
 /// # Errors
-/// Every mistake, each with its field; that somebody was faster with one of them; that there is no such project or group.
+/// All problems, with their fields. A conflict if a queue was changed concurrently. Not found if a project or
+/// group does not exist.
 pub(crate) async fn change(
     web: &Web,
     caller: &Caller,
@@ -91,10 +93,10 @@ pub(crate) async fn change(
     Ok(changes.into_iter().map(|change| change.queue).zip(revisions).collect())
 }
 
-/// What is wrong with each of several changes.
+/// Faults of each of several changes.
 pub(crate) type Faults = Vec<Vec<Fault>>;
 
-/// The same with fields of the request that has the edits.
+/// Maps fields to those of the request with the edits.
 pub(crate) fn at_edits(faults: Faults) -> Vec<Fault> {
     let placed = |(at, faults): (usize, Vec<Fault>)| {
         faults.into_iter().map(move |fault| Fault { field: format!("/edits/{at}{}", fault.field), ..fault })
@@ -102,7 +104,7 @@ pub(crate) fn at_edits(faults: Faults) -> Vec<Fault> {
     faults.into_iter().enumerate().flat_map(placed).collect()
 }
 
-/// What is wrong with a tree after changes, at each of them.
+/// Faults of the tree after the changes, for each change.
 pub(crate) fn faults_of(
     present: &Present,
     changes: &[QueueChange],
@@ -116,7 +118,7 @@ pub(crate) fn faults_of(
     changes.iter().map(of).collect()
 }
 
-/// Makes changes, unless `refuse` has something against what is wrong with each of them. The revisions after them.
+/// Applies changes unless `refuse` rejects their faults. Returns the new revisions.
 async fn make(
     web: &Web,
     present: &Present,
@@ -144,14 +146,14 @@ async fn make(
     changed(change, what, name).map(|revision| vec![revision])
 }
 
-/// Refuses what is wrong; what is below what is held, only from those who have not said that they know.
+/// Refuses faults. Limits below current usage are accepted with `below_use`.
 fn refused(faults: Vec<Fault>, below_use: bool) -> Result<(), ApiError> {
     let counts = |fault: &Fault| !below_use || fault.kind != FaultKind::BelowUse;
     let problems: Vec<Problem> = faults.into_iter().filter(counts).map(problem).collect();
     if problems.is_empty() { Ok(()) } else { Err(ApiError::invalid(problems)) }
 }
 
-/// A fault as the API tells it. Only what is below what is held is a `conflict`: `below_use` allows it.
+/// A fault as an API problem. Only a limit below current usage is a `conflict`: `below_use` allows it.
 pub(crate) fn problem(fault: Fault) -> Problem {
     let code = match fault.kind {
         FaultKind::Cycle => Code::Cycle,
@@ -174,12 +176,12 @@ fn entry(web: &Web, caller: &Caller, action: &str, present: &Present, queue: &Qu
     }
 }
 
-/// What is said of a queue already.
+/// Current settings of a queue.
 fn said_of<'p>(present: &'p Present, queue: &Queue) -> Option<&'p QueueRecord> {
     present.queue(queue).filter(|one| one.revision > 0)
 }
 
-/// A queue as the history keeps it: as it is sent.
+/// A queue as the history records it: as it is sent.
 fn audited(record: &QueueRecord) -> Value {
     serde_json::to_value(body_of(record)).unwrap_or_default()
 }

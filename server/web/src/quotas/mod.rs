@@ -1,4 +1,4 @@
-//! Quotas: the tree with what stands and waits now, edits of it, and what they would do.
+//! Quotas: the tree with current usage and pending jobs, edits, and their simulation.
 
 pub(crate) mod body;
 pub(crate) mod edit;
@@ -19,10 +19,10 @@ use crate::state::Web;
 
 pub(crate) use show::shown;
 
-/// So many waiting jobs are looked at, those that wait longest.
+/// Maximum number of pending jobs to read. The ones that wait longest come first.
 const LOOKED_AT: usize = 1000;
 
-/// What a queue is called in the audit log: `project/shop`.
+/// Name of a queue in the audit log: `project/shop`.
 pub(crate) fn subject(queue: &Queue) -> String {
     match queue {
         Queue::Group(name) => format!("group/{name}"),
@@ -30,21 +30,16 @@ pub(crate) fn subject(queue: &Queue) -> String {
     }
 }
 
-/// Everything that an answer about quotas is made of, as it is now.
+/// Current data for responses about quotas.
 pub(crate) struct Present {
-    /// The tree.
     pub queues: Vec<QueueRecord>,
-    /// What the pools have.
+    /// Capacity of the pools.
     pub rooms: Rooms,
-    /// What runs.
     pub running: Vec<Job>,
 }
 
 impl Present {
-    /// What is there now.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// Reads the current data.
     pub async fn of(web: &Web) -> ApiResult<Self> {
         let queues = web.store().queues().await?;
         let rooms = all_rooms(web).await?;
@@ -52,16 +47,15 @@ impl Present {
         Ok(Self { queues, rooms, running })
     }
 
-    /// A queue.
     pub fn queue(&self, queue: &Queue) -> Option<&QueueRecord> {
         self.queues.iter().find(|one| one.queue == *queue)
     }
 }
 
-/// What is said of a queue.
+/// Settings of a queue.
 ///
 /// # Errors
-/// That there is no such group or project; when the database does not answer.
+/// The group or project does not exist.
 pub(crate) async fn said_of(web: &Web, queue: &Queue) -> ApiResult<QueueRecord> {
     let found = web.store().queues().await?.into_iter().find(|one| one.queue == *queue);
     found.ok_or_else(|| {
@@ -74,9 +68,6 @@ pub(crate) async fn said_of(web: &Web, queue: &Queue) -> ApiResult<QueueRecord> 
 }
 
 /// The pools of all clusters.
-///
-/// # Errors
-/// When the server has a fault.
 pub(crate) async fn all_rooms(web: &Web) -> ApiResult<Rooms> {
     let mut found = Rooms::new();
     for (_, executor) in web.clusters().all() {
@@ -85,13 +76,13 @@ pub(crate) async fn all_rooms(web: &Web) -> ApiResult<Rooms> {
     Ok(found)
 }
 
-/// What runs. A task that is a run of another pipeline holds nothing itself.
+/// Running jobs. A sub-run's task has no allocations itself.
 async fn running(web: &Web) -> ApiResult<Vec<Job>> {
     let held = web.store().holding().await?;
     Ok(held.into_iter().filter(|held| held.attempt.pool.cluster != RUNS).map(held_by).collect())
 }
 
-/// An attempt that holds something, as a job of quotas.
+/// An attempt with allocations, as a quota job.
 pub(crate) fn held_by(held: Holding) -> Job {
     let attempt = held.attempt;
     Job {
@@ -107,10 +98,7 @@ pub(crate) fn held_by(held: Holding) -> Job {
     }
 }
 
-/// What waits for room, those first that wait longest: with the least that each needs to start.
-///
-/// # Errors
-/// When the database does not answer.
+/// Pending jobs, those that wait longest first, each with its minimum resources.
 pub(crate) async fn waiting(web: &Web, rooms: &Rooms) -> ApiResult<Vec<Job>> {
     let found = web.store().waiting(None, LOOKED_AT).await?;
     Ok(found.into_iter().filter_map(asked_by).map(|job| job.told(rooms)).collect())

@@ -1,4 +1,4 @@
-//! What edits would do, without making them: the engine's desks are asked, by copies of them.
+//! Simulates edits without applying them, on copies of the engine's scheduler states.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use crate::forecast;
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// So many jobs are told one by one.
+/// Maximum number of jobs listed individually.
 const TOLD: usize = 100;
-/// One preview is played at a time: dialogs ask for one after each pause in what is typed.
+/// One simulation at a time: dialogs request one after each pause in typing.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-/// What these edits together would do now.
+/// Effects of these edits, together, now.
 ///
 /// # Errors
-/// Every mistake in what was sent, or what the server lacks.
+/// All problems of the request, or a server error.
 pub(crate) async fn preview(
     web: &Web,
     caller: &Caller,
@@ -48,7 +48,7 @@ pub(crate) async fn preview(
                 );
                 continue;
             }
-            // What is wrong with another group would tell of it.
+            // Problems of another group would disclose its settings.
             let is_in = |record: Option<&QueueRecord>| record.and_then(|record| record.parent.clone());
             if is_in(change.to.as_ref()) != is_in(present.queue(&change.queue)) {
                 found.wrong(&format!("/edits/{at}/parent"), "only administrators may try another group");
@@ -76,7 +76,7 @@ pub(crate) async fn preview(
     })
 }
 
-/// What the desks of all clusters say together, and the clusters whose desk cannot be asked.
+/// Combined result of all clusters' scheduler states, and the clusters without one.
 async fn requeued(
     web: &Web,
     before: &[QueueRecord],
@@ -104,7 +104,7 @@ async fn requeued(
     Ok((tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?, unknown))
 }
 
-/// Jobs, to be found by the keys that desks know them by.
+/// Jobs by the key that the scheduler uses.
 struct Jobs<'j>(BTreeMap<(String, String, u32), &'j Job>);
 
 impl<'j> Jobs<'j> {

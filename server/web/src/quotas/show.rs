@@ -1,4 +1,4 @@
-//! The tree as somebody may see it: their own projects with the groups that these are in, and of all others the sums.
+//! The quota tree for a user: their projects with parent groups, and sums of all others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,7 @@ use crate::auth::{Caller, projects_of};
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// The tree, as far as `caller` may see.
-///
-/// # Errors
-/// When the database does not answer.
+/// The tree with what `caller` can see.
 pub(crate) async fn shown(web: &Web, caller: &Caller) -> ApiResult<QuotasView> {
     let present = Present::of(web).await?;
     let projects = projects_of(web, caller).await?;
@@ -46,7 +43,7 @@ pub(crate) async fn shown(web: &Web, caller: &Caller) -> ApiResult<QuotasView> {
     Ok(QuotasView { pools, queues: in_order(&tree, &mut views) })
 }
 
-/// What somebody sees: everything, or their projects and the groups above these.
+/// Visible queues: all, or the user's projects and their parent groups.
 fn seen<'t>(tree: &Tree<'t>, projects: Option<&[String]>) -> BTreeSet<&'t Queue> {
     let Some(projects) = projects else { return tree.all().map(|one| &one.queue).collect() };
     projects.iter().flat_map(|name| tree.path(name)).map(|one| &one.queue).collect()
@@ -68,7 +65,8 @@ fn view(record: &QueueRecord) -> QueueView {
     }
 }
 
-/// Everybody's together: those at the top have all in them. What is held of a node group is held of its cluster, too.
+/// Totals of all queues: those of the top level include all others. Allocations of a node group also count
+/// for its cluster.
 fn total(
     tree: &Tree<'_>,
     resource: &Resource,
@@ -94,7 +92,7 @@ fn pool_view(pool: &Pool, resources: Vec<PoolShareView>) -> PoolView {
     }
 }
 
-/// Each queue behind its group, groups first, by name.
+/// Each queue after its group, groups first, by name.
 fn in_order(tree: &Tree<'_>, views: &mut BTreeMap<&Queue, QueueView>) -> Vec<QueueView> {
     let mut found = Vec::new();
     let mut next: Vec<&QueueRecord> = tree.inside(None).collect();

@@ -1,4 +1,4 @@
-//! What could be done better with a task, from what the workers of an attempt did in the last hour of it.
+//! Recommendations for a task, from the last hour of an attempt's workers.
 
 use cubeloom_compiler::may_be_divided;
 use cubeloom_domain::TaskIx;
@@ -18,22 +18,22 @@ use crate::api::tasks::advice::TaskAdviceView;
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// A worker with its last hour.
+/// A worker with the metrics of its last hour.
 struct Worker<'p> {
     name: String,
-    /// Its role, with what its workers have.
+    /// Its role, with the resources of its workers.
     role: &'p PlannedRole,
-    /// The memory of each of its cards, in bytes.
+    /// Memory of all its GPUs, in bytes.
     card_memory: Option<f64>,
-    /// The most that it used of its memory in that hour, from 0 to 1.
+    /// Peak memory usage in that hour, from 0 to 1.
     memory: Option<f64>,
     hour: CardHistory,
 }
 
-/// The advice about an attempt at an instance: the last one, unless one is named.
+/// Recommendations for an attempt of an instance: the given one, or the last.
 ///
 /// # Errors
-/// There is none of this number, or what it used cannot be read at present.
+/// The attempt does not exist, or its usage cannot be read now.
 pub(crate) async fn advice(
     reader: &Reader<'_>,
     web: &Web,
@@ -48,7 +48,7 @@ pub(crate) async fn advice(
     let until = until(web, &record);
     let mut workers: Vec<Worker<'_>> =
         told.into_iter().filter_map(|lines| worker(lines, &planned.roles, until.0 as f64 / 1e6)).collect();
-    // Those of a role are compared with each other: they stand together, the first one first.
+    // Workers of a role are compared with each other: sort them next to each other, the first one first.
     workers.sort_by_key(|worker| (&worker.role.name, worker.name.len(), worker.name.clone()));
     let seconds = record.state.started_at().map_or(0.0, |since| until.since(since).as_secs_f64());
     let peers: Vec<Peer<'_>> = workers
@@ -59,7 +59,7 @@ pub(crate) async fn advice(
             held: held(worker, &record, sharing(&reader.plan, &planned, worker.role), seconds),
         })
         .collect();
-    // Those that have gone are told of for an hour.
+    // Workers that ended are still reported for an hour.
     let count = record.workers.max(u32::try_from(peers.len()).unwrap_or(u32::MAX));
     let found = of_task(&peers, &web.settings().advice);
     let advice = found.into_iter().map(|one| AdviceView::of_workers(one, &record.key)).collect();
@@ -80,7 +80,7 @@ fn held<'w>(worker: &'w Worker<'_>, record: &AttemptRecord, sharing: Sharing, se
     }
 }
 
-/// How the cards of a task's role may be shared. What the plan would warn of, or refuse, is not advised.
+/// How the GPUs of a role can be shared. Excludes sharing that the plan would refuse or warn about.
 pub(crate) fn sharing(plan: &RunPlan, task: &PlannedTask, role: &PlannedRole) -> Sharing {
     let each = role.resources.processes_per_gpu;
     Sharing {
@@ -102,8 +102,8 @@ fn worker<'p>(lines: WorkerLines, roles: &'p [PlannedRole], until: f64) -> Optio
     })
 }
 
-/// Each worker once. Controllers that add a random word to the names of pods make a second one for a worker whose first is gone: the
-/// one that was told of last counts.
+/// One entry per worker. Controllers that append a random suffix to pod names create a second pod when a
+/// worker's first one is gone: the one with the latest sample wins.
 fn of_last_pods(told: Vec<WorkerLines>) -> Vec<WorkerLines> {
     let mut kept: Vec<WorkerLines> = Vec::new();
     for lines in told {
@@ -116,8 +116,8 @@ fn of_last_pods(told: Vec<WorkerLines>) -> Vec<WorkerLines> {
     kept
 }
 
-/// When something was last told of a pod, and since when, in seconds since the epoch. What a Prometheus has of one that is gone stays
-/// for a few minutes: of two that were told of at the same time, the later one began later.
+/// Times of a pod's last and first sample, in seconds since the epoch. Prometheus keeps reporting a deleted
+/// pod for a few minutes: of two pods with the same last sample, the later one started later.
 fn span(lines: &WorkerLines) -> (f64, f64) {
     let ends = lines.lines.values().filter_map(|points| Some((points.last()?[0], points.first()?[0])));
     ends.fold((f64::NEG_INFINITY, f64::INFINITY), |(last, first), (end, begin)| {
@@ -125,7 +125,7 @@ fn span(lines: &WorkerLines) -> (f64, f64) {
     })
 }
 
-/// The most that a worker used of its memory since a moment, in seconds since the epoch, from 0 to 1.
+/// Peak memory usage of a worker since a time (seconds since the epoch), from 0 to 1.
 fn memory_share(lines: &WorkerLines, role: &PlannedRole, since: f64) -> Option<f64> {
     let used = lines.lines.get(&Measure::Memory)?.iter().filter(|[at, _]| *at >= since);
     let peak = used.map(|[_, bytes]| *bytes).reduce(f64::max)?;
@@ -149,7 +149,7 @@ mod tests {
         let empty = WorkerLines { worker: "worker-0".into(), ..WorkerLines::default() };
         let dead = pod("worker-0", &[[0.0, 4.0], [600.0, 4.0]]);
         let present = pod("worker-0", &[[700.0, 0.5], [900.0, 0.5]]);
-        // Told of for a while after its end.
+        // Still reported for a while after its end.
         let stale = pod("worker-0", &[[0.0, 4.0], [900.0, 4.0]]);
         let other = pod("worker-1", &[[0.0, 1.0], [900.0, 1.0]]);
         for gone in [&dead, &stale, &empty] {

@@ -1,4 +1,4 @@
-//! How many of a run's tasks are in which state, for lists of runs.
+//! Task counts of runs by state, for lists of runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,36 +19,36 @@ use crate::api::runs::view::TaskCounts;
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// Runs whose counts are kept.
+/// Maximum number of cached runs.
 const RUNS: u64 = 10_000;
-/// How old the counts of a run that goes on may be in a list.
+/// Maximum age of an active run's counts in a list.
 const MOMENT: Duration = Duration::from_millis(250);
-/// Counting takes at most this part of the time: a run of 100,000 tasks is counted less often.
+/// The cache lifetime is at least this multiple of the counting time: a run of 100,000 tasks is counted less
+/// often.
 const PART: u32 = 10;
-/// Counts of a run that goes on are forgotten when no list has shown it for so long.
+/// Counts of an active run are dropped when no list has shown it for this long.
 const SHOWN: Duration = Duration::from_secs(60);
 
-/// How many instances of a task are in each state.
+/// Number of a task's instances in each state.
 pub(super) type States = BTreeMap<&'static str, u64>;
 
-/// A run's tasks by state, and whether one asks a person while none runs.
+/// A run's tasks by state, and whether one waits for a decision while none runs.
 #[derive(Clone, Default)]
 pub(super) struct Counted {
-    /// The tasks by state.
     pub(super) tasks: TaskCounts,
-    /// Whether one waits for a decision; only looked up of a run whose tasks all wait.
+    /// Whether a task waits for a decision. Only determined for runs in which no task runs.
     pub(super) asks: bool,
 }
 
-/// Counts of runs, so that lists need not count again what they have just counted.
+/// Cached counts of runs, for lists.
 pub(super) struct Counts {
-    /// Of runs that have ended: they change only when a run goes on.
+    /// Runs that have ended: their counts change only when a run is resumed.
     ended: Cache<(RunId, Timestamp), Counted>,
-    /// Of runs that go on.
+    /// Active runs.
     live: Cache<RunId, Arc<Live>>,
 }
 
-/// A run that goes on. One caller counts; the others take what was counted before, or wait for the first count.
+/// An active run. One caller counts. The others use the previous counts, or wait for the first ones.
 #[derive(Default)]
 struct Live {
     lately: Mutex<Option<Lately>>,
@@ -56,14 +56,14 @@ struct Live {
 }
 
 impl Live {
-    /// What was counted while the run was in this state, and whether it is new enough.
+    /// The counts of the run in this state, and whether they are fresh.
     fn known(&self, state: RunState) -> Option<(Counted, bool)> {
         let lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
         let known = lately.as_ref().filter(|known| known.state == state)?;
         Some((known.counts.clone(), Instant::now() < known.until))
     }
 
-    /// Keeps what was counted, unless somebody who began later has counted already.
+    /// Stores the counts, unless newer ones are stored.
     fn keep(&self, counted: Lately) {
         let mut lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
         if lately.as_ref().is_none_or(|known| known.began <= counted.began) {
@@ -72,7 +72,7 @@ impl Live {
     }
 }
 
-/// What was counted lately.
+/// The last counts.
 struct Lately {
     state: RunState,
     counts: Counted,
@@ -88,8 +88,8 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// A run's tasks by state, as they are now. Lists show nothing older from then on: who is told of a change and asks
-    /// for the list finds it there.
+    /// A run's current task counts. Afterwards, lists show nothing older: a client that gets an event and
+    /// reads the list finds the change.
     pub(super) async fn of(&self, web: &Web, run: &RunRecord) -> ApiResult<Counted> {
         let key = run.ended_at.filter(|_| run.state.is_final()).map(|ended| (run.id.clone(), ended));
         if let Some(known) = key.as_ref().and_then(|key| self.ended.get(key)) {
@@ -97,7 +97,7 @@ impl Counts {
         }
         let began = Instant::now();
         let tasks = by_task(&web.store().task_counts(&run.id).await?);
-        // Only a plan says of which tasks some instances may fail; mostly it need not be read.
+        // Only the plan says for which tasks some instances may fail. Usually it need not be read.
         let mixed = |states: &States| {
             states.contains_key("failed")
                 && (states.contains_key("succeeded") || states.contains_key("reused"))
@@ -117,7 +117,7 @@ impl Counts {
         Ok(counts)
     }
 
-    /// A run's tasks by state; those of a run that goes on may be a moment old.
+    /// A run's task counts, which may be slightly old for an active run.
     pub(super) async fn lately(&self, web: &Web, run: &RunRecord) -> ApiResult<Counted> {
         if run.state.is_final() {
             return self.of(web, run).await;
@@ -139,7 +139,7 @@ impl Counts {
     }
 }
 
-/// Whether a task of a run asks a person, while none runs.
+/// Whether a task waits for a decision while none runs.
 pub(super) async fn asks(web: &Web, run: &RunRecord, tasks: &TaskCounts) -> ApiResult<bool> {
     Ok(is_idle(run.state, tasks) && !web.store().questions(&run.id, 1).await?.is_empty())
 }
@@ -153,7 +153,6 @@ pub(super) fn by_task(counts: &[TaskCount]) -> BTreeMap<u32, States> {
     tasks
 }
 
-/// The tasks by state.
 pub(super) fn count(run: &RunRecord, tasks: &BTreeMap<u32, States>, plan: Option<&RunPlan>) -> TaskCounts {
     let mut states: BTreeMap<String, u64> = BTreeMap::new();
     for (index, each) in tasks {
@@ -168,12 +167,12 @@ pub(super) fn count(run: &RunRecord, tasks: &BTreeMap<u32, States>, plan: Option
     TaskCounts { total, states }
 }
 
-/// The state of a task of which nothing is stored.
+/// The state of a task without stored instances.
 pub(super) fn unbegun(run: RunState) -> &'static str {
     match run {
         RunState::Queued | RunState::Running => "pending",
         RunState::Cancelling | RunState::Failed | RunState::Cancelled => "cancelled",
-        // It had no elements.
+        // It had no items.
         RunState::Succeeded => "skipped",
     }
 }

@@ -1,4 +1,4 @@
-//! Records as the API shows them.
+//! Converts records to the API's views.
 
 use std::sync::Arc;
 
@@ -25,7 +25,6 @@ use crate::forecast::JobStart;
 use crate::state::Web;
 use crate::time::{Time, maybe, seconds};
 
-/// A run.
 pub(super) fn run(run: &RunRecord, Counted { tasks, asks }: Counted) -> RunView {
     RunView {
         phase: phase(run.state, &tasks, asks).into(),
@@ -59,7 +58,7 @@ pub(super) fn run(run: &RunRecord, Counted { tasks, asks }: Counted) -> RunView 
     }
 }
 
-/// What a run is doing.
+/// Phase of a run.
 fn phase(state: RunState, tasks: &TaskCounts, asks: bool) -> &'static str {
     match is_idle(state, tasks) {
         true if asks => "approval",
@@ -68,13 +67,13 @@ fn phase(state: RunState, tasks: &TaskCounts, asks: bool) -> &'static str {
     }
 }
 
-/// Whether a run is running, and none of its tasks is: all that could wait.
+/// Whether a run is running but none of its tasks is: all are waiting.
 pub(super) fn is_idle(state: RunState, tasks: &TaskCounts) -> bool {
     let any = |word: &str| tasks.states.get(word).is_some_and(|count| *count > 0);
     state == RunState::Running && any("waiting") && !any("running") && !any("backoff")
 }
 
-/// The word that a value is written as in JSON.
+/// A value's JSON string.
 pub(crate) fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
@@ -82,13 +81,13 @@ pub(crate) fn word(value: &impl serde::Serialize) -> String {
     }
 }
 
-/// A task's template, `name@version`.
+/// A task's template as `name@version`.
 pub(crate) fn template(plan: &RunPlan, task: &PlannedTask) -> String {
     let template = plan.template_of(task);
     format!("{}@{}", template.name, template.version)
 }
 
-/// Resources of the workers of a role.
+/// View of a role and its resources.
 pub(crate) fn role(role: &PlannedRole) -> RoleView {
     let resources = &role.resources;
     RoleView {
@@ -105,17 +104,15 @@ pub(crate) fn role(role: &PlannedRole) -> RoleView {
     }
 }
 
-/// Thousandths of a core as cores.
+/// Converts millicores to cores.
 pub(crate) fn cores(millis: u64) -> f64 {
     millis as f64 / 1000.0
 }
 
-/// Resource usage.
 pub(crate) fn usage(usage: &UsageSummary) -> UsageView {
     UsageView { cpu_seconds: usage.cpu_us as f64 / 1e6, peak_memory: usage.peak_memory.0 }
 }
 
-/// Why something failed.
 pub(crate) fn failure(failure: &Failure, instance: Option<u32>, attempt: Option<u32>) -> FailureView {
     FailureView {
         kind: word(&failure.kind),
@@ -129,14 +126,14 @@ pub(crate) fn failure(failure: &Failure, instance: Option<u32>, attempt: Option<
     }
 }
 
-/// Why an instance waits, when it does, and when it may start, as far as that is known.
+/// Why an instance is pending, and its estimated start if known.
 pub(crate) fn wait(state: &InstanceState, known: Option<&JobStart>, reader: Reader<'_>) -> Option<WaitView> {
     let InstanceState::Waiting { reason, .. } = state else { return None };
     let looked_up = known.and_then(|known| known.reason.as_ref());
     let reason = match reason {
-        // The engine notes the rule, and not the place, which changes with every end.
+        // The stored reason has no queue position, as it changes whenever an instance ends.
         Some(WaitReason::Parallelism { .. }) => looked_up.or(reason.as_ref()),
-        // It notes the reasons of those only that are next: of others the queue is asked.
+        // The engine stores reasons only for the next instances. For others, use the queue's reason.
         _ => reason.as_ref().or(looked_up),
     };
     Some(WaitView {
@@ -148,7 +145,7 @@ pub(crate) fn wait(state: &InstanceState, known: Option<&JobStart>, reader: Read
     })
 }
 
-/// When an instance is tried again.
+/// Time of the next attempt.
 pub(crate) fn next_try(state: &InstanceState) -> Option<Timestamp> {
     match state {
         InstanceState::Backoff { until } => Some(*until),
@@ -164,7 +161,7 @@ pub(crate) fn reused(state: &InstanceState) -> Option<ReusedView> {
     Some(ReusedView { run: run.to_string(), task: task.clone(), ended_at: Time(*ended_at) })
 }
 
-/// Why an instance has failed, or why it is tried again.
+/// Why an instance failed, or why it is retried.
 pub(crate) fn failure_of(instance: &InstanceRecord, last: Option<&AttemptRecord>) -> Option<FailureView> {
     let at = (Some(instance.instance), Some(instance.attempt));
     match (&instance.state, last.map(|attempt| &attempt.state)) {
@@ -176,7 +173,7 @@ pub(crate) fn failure_of(instance: &InstanceRecord, last: Option<&AttemptRecord>
     }
 }
 
-/// How far a program is.
+/// Progress that the program reported.
 pub(crate) fn progress(note: &Note) -> Option<ProgressView> {
     note.progress.map(|progress| ProgressView { step: progress.step, total: progress.total })
 }
@@ -197,7 +194,7 @@ pub(crate) fn instance(
     note: &Note,
     wait: Option<WaitView>,
 ) -> InstanceView {
-    // An attempt of before the instance was run again says nothing about it now.
+    // An attempt from before a rerun of the instance does not describe its current state.
     let last = last.filter(|attempt| attempt.created_at >= record.ready_at);
     let started = last.and_then(|attempt| attempt.state.started_at());
     InstanceView {
@@ -222,7 +219,7 @@ pub(crate) fn instance(
     }
 }
 
-/// What somebody should know of an instance.
+/// Note about an instance for the user.
 pub(crate) fn note_of(record: &InstanceRecord) -> Option<String> {
     match &record.state {
         InstanceState::StoppedEarly { why } => Some(why.clone()),
@@ -230,7 +227,7 @@ pub(crate) fn note_of(record: &InstanceRecord) -> Option<String> {
     }
 }
 
-/// An attempt; its workers are named by the plan's roles.
+/// An attempt. Its workers are named by the plan's roles.
 pub(crate) fn attempt(record: &AttemptRecord, task: &PlannedTask) -> AttemptView {
     let (outcome, failed) = match &record.state {
         AttemptState::Ended { outcome: Outcome::Succeeded, .. } => (Some("succeeded"), None),
@@ -265,7 +262,7 @@ pub(crate) fn attempt(record: &AttemptRecord, task: &PlannedTask) -> AttemptView
         earlier: record.earlier.iter().map(earlier).collect(),
         sizing: record.sizing.as_ref().and_then(|sizing| sizing.sentence()),
         not_grown: record.sizing.as_ref().map(|sizing| sizing.no_more()).unwrap_or_default(),
-        // What a run of another pipeline used, its own tasks say.
+        // Usage of a sub-run counts for its own tasks.
         usage: (!record.state.is_live() && run.is_none()).then(|| usage(&record.usage)),
         failure: failed,
         hang: record.hang.as_deref().map(HangView::whole),
@@ -278,7 +275,7 @@ fn earlier(stretch: &Stretch) -> EarlierView {
     EarlierView { workers: stretch.workers, until: Time(stretch.until) }
 }
 
-/// The workers that an attempt has or had; of an elastic role there may be fewer than planned.
+/// Workers of an attempt. An elastic role can have fewer than planned.
 fn workers(record: &AttemptRecord, task: &PlannedTask) -> Vec<WorkerView> {
     let planned: u32 = task.roles.iter().map(|role| role.replicas).sum();
     let most = record.earlier.iter().map(|stretch| stretch.workers).fold(record.workers, u32::max);
@@ -308,7 +305,7 @@ fn workers(record: &AttemptRecord, task: &PlannedTask) -> Vec<WorkerView> {
         .collect()
 }
 
-/// An attempt that has ended, among others of its task.
+/// An ended attempt, for the history of its task.
 pub(crate) fn history(record: &AttemptRecord) -> Option<HistoryView> {
     let AttemptState::Ended { started_at, ended_at, outcome } = &record.state else { return None };
     let outcome = match outcome {
@@ -330,19 +327,20 @@ pub(crate) fn history(record: &AttemptRecord) -> Option<HistoryView> {
     })
 }
 
-/// An attempt as it is now, with what only its cluster knows.
+/// An attempt with its live state from the cluster.
 pub(crate) fn attempt_now(web: &Web, record: &AttemptRecord, task: &PlannedTask) -> AttemptView {
     let executor = bound_to(web, record).filter(|_| record.state.is_live());
     let suspended = executor.and_then(|executor| executor.suspended(&record.key));
     AttemptView { suspended, ..attempt(record, task) }
 }
 
-/// The cluster that an attempt was submitted to, where that is another than this machine.
+/// The cluster that an attempt was submitted to. `None` for the local machine.
 fn bound_to(web: &Web, record: &AttemptRecord) -> Option<Arc<dyn Executor>> {
     web.clusters().get(record.bindings.cluster()?)
 }
 
-/// What the cluster told of an attempt, the latest at the end. This machine tells nothing but what the attempt says.
+/// Events that the cluster reported for an attempt, the latest last. The local machine reports none beyond
+/// the attempt itself.
 pub(crate) async fn notices(web: &Web, record: &AttemptRecord) -> Vec<NoticeView> {
     let Some(executor) = bound_to(web, record) else { return Vec::new() };
     let told = executor.notices(&record.key).await.into_iter();

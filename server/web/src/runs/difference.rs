@@ -1,4 +1,4 @@
-//! Two runs beside each other: what they were given, what they did, how long it took, what came of it.
+//! Compares two runs: inputs, tasks, durations and results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,9 @@ use crate::api::tasks::view::TaskView;
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// Tasks of each run that are compared.
+/// Maximum number of compared tasks per run.
 const TASKS: u32 = 2_000;
 
-/// Compares two runs.
 pub(crate) async fn compare(web: &Web, left: &Reader<'_>, right: &Reader<'_>) -> ApiResult<ComparisonView> {
     let of = |reader: &Reader<'_>| u32::try_from(reader.plan.tasks.len()).unwrap_or(TASKS).min(TASKS);
     let left_tasks = left.tasks(0..of(left)).await?;
@@ -35,7 +34,7 @@ pub(crate) async fn compare(web: &Web, left: &Reader<'_>, right: &Reader<'_>) ->
     })
 }
 
-/// All names of both sides with their values; the left side's order first.
+/// Names of both sides with their values, in the left side's order first.
 fn values(left: &JsonMap, right: &JsonMap) -> Vec<ValuePair> {
     let only_right = right.keys().filter(|name| !left.contains_key(*name));
     left.keys()
@@ -112,7 +111,7 @@ fn shown(task: TaskView) -> TaskSide {
     }
 }
 
-/// A task's plan as an object whose members can be compared: names in place of positions.
+/// A task's plan as an object with names in place of positions, for comparison.
 fn described(plan: &RunPlan, task: &PlannedTask) -> JsonMap {
     let mut object = match json!(task) {
         Value::Object(object) => object,
@@ -126,14 +125,14 @@ fn described(plan: &RunPlan, task: &PlannedTask) -> JsonMap {
     object.insert("needs".into(), names(&task.needs));
     object.insert("template".into(), json!([template.name, template.version, template.digest]));
     object.insert("arguments".into(), arguments(&task.arguments));
-    // Follows from the arguments.
+    // Derived from the arguments.
     object.remove("reads");
     object.remove("name");
     object.values_mut().for_each(verbatim::unmark);
     object
 }
 
-/// Arguments by name; of late ones, what is written.
+/// Arguments by name. Expressions that are evaluated late are compared as written.
 fn arguments(arguments: &LateMap) -> Value {
     let value = |late: &Late| match late {
         Late::Value(value) | Late::Source(value) => value.clone(),
@@ -141,7 +140,7 @@ fn arguments(arguments: &LateMap) -> Value {
     arguments.iter().map(|(name, late)| (name.clone(), value(late))).collect::<JsonMap>().into()
 }
 
-/// The members that differ.
+/// Names of the members that differ.
 fn changed(left: &JsonMap, right: &JsonMap) -> Vec<String> {
     let names: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
     names.into_iter().filter(|name| left.get(*name) != right.get(*name)).cloned().collect()

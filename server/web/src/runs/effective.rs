@@ -1,4 +1,4 @@
-//! What the time of a run, or of a task of it, went to.
+//! Goodput of a run or task: how its time was spent.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,20 +17,18 @@ use crate::api::tasks::effective::{EffectiveView, TimePartView};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// So many attempts are read at once: a run may have 100,000. What one page holds is told anew at every look.
+/// Attempts read at a time: a run may have 100,000. Up to one page is computed on every request.
 const PAGE: usize = 2_000;
-/// Runs, and tasks of runs, of which it is kept.
+/// Maximum number of cached runs and tasks.
 const KEPT: u64 = 10_000;
-/// What was told of one that goes on is shown for so many times as long as it took to tell.
+/// A result of an active run is cached for this multiple of its computing time.
 const TIMES_AS_LONG: u32 = 10;
-/// How long a look waits for what has never been told. It goes on beside, and a later look has it.
+/// How long a request waits for the first result. The computation continues in the background for later
+/// requests.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the time of a run went to, or that of one task of it; `None` before an attempt, and while it is told for the first time of
-/// very many.
-///
-/// # Errors
-/// When the database does not answer.
+/// Goodput of a run, or of one of its tasks. `None` before the first attempt, and while the first result for
+/// very many attempts is computed.
 pub(crate) async fn of(
     web: &Web,
     reader: &Reader<'_>,
@@ -47,21 +45,22 @@ pub(crate) async fn of(
     Ok(found.as_ref().map(view))
 }
 
-/// What time went to, of runs and tasks with very many attempts, so that not every look reads them all.
+/// Cached goodput of runs and tasks with very many attempts, so that not every request reads them all.
 pub(super) struct Times(Cache<(RunId, Option<TaskIx>), Arc<Kept>>);
 
-/// Of one of them. It is told once for all who ask, beside their requests: whoever leaves ends nothing.
+/// Goodput of one run or task. It is computed once for all requests, in the background: a cancelled request
+/// does not stop it.
 #[derive(Default)]
 struct Kept {
     lately: Mutex<Option<Lately>>,
-    /// Who tells it holds this.
+    /// Held while computing.
     telling: Arc<Turn<()>>,
 }
 
-/// What was told lately.
+/// The last result.
 struct Lately {
     found: Option<Effective>,
-    /// When the run had ended: it changes only when the run goes on.
+    /// When the run had ended. An ended run changes only when it is resumed.
     ended: Option<Timestamp>,
     until: Instant,
 }
@@ -73,7 +72,7 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Of a run, or of one task of it, with so many instances. Of one with few attempts it is as it is now.
+    /// Goodput of a run or task with `count` instances. With few attempts, it is computed anew.
     async fn of(
         &self,
         web: &Web,
@@ -100,7 +99,7 @@ impl Times {
 }
 
 impl Kept {
-    /// What was told lately; else it is told now, which may take longer than anybody waits.
+    /// The cached result. Without one, computes it and waits at most [`PATIENCE`].
     async fn of(
         self: Arc<Self>,
         web: &Web,
@@ -123,7 +122,7 @@ impl Kept {
         tokio::time::timeout(PATIENCE, first).await.unwrap_or(Ok(None))
     }
 
-    /// Tells it, and keeps it.
+    /// Computes the goodput in the background and caches it.
     fn tell_beside(
         self: &Arc<Self>,
         web: &Web,
@@ -140,7 +139,7 @@ impl Kept {
         })
     }
 
-    /// What was told of the run as it is, whether it goes on or has ended, and whether it is new enough.
+    /// The cached result if the run has not ended or resumed since, and whether it is fresh.
     fn known(&self, run: &RunRecord) -> Option<(Option<Effective>, bool)> {
         let lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
         let known = lately.as_ref().filter(|known| known.ended == ended(run))?;
@@ -154,20 +153,19 @@ impl Kept {
     }
 }
 
-/// When a run has ended for good, as far as is known.
+/// When the run ended, if it has.
 fn ended(run: &RunRecord) -> Option<Timestamp> {
     run.ended_at.filter(|_| run.state.is_final())
 }
 
-/// What was told.
 struct Told {
     found: Option<Effective>,
-    /// Whether it took more than one page.
+    /// Whether it needed more than one page.
     is_long: bool,
     began: Instant,
 }
 
-/// Tells it, page by page: no more is in memory, however many attempts there are.
+/// Computes the goodput page by page, so that only one page is in memory.
 async fn tell(web: &Web, run: &RunId, task: Option<TaskIx>) -> ApiResult<Told> {
     let (began, mut sum, mut after) = (Instant::now(), Sum::new(web.now()), None);
     loop {
@@ -181,12 +179,12 @@ async fn tell(web: &Web, run: &RunId, task: Option<TaskIx>) -> ApiResult<Told> {
     }
 }
 
-/// What instances' time went to, all together. Instances that never had an attempt, as a person decides or nothing was to be
-/// done, take no part.
+/// Sums up the time of all instances. Instances without an attempt, such as approvals and skipped ones, do
+/// not count.
 struct Sum {
     now: Timestamp,
     all: Effective,
-    /// The task and the instance that are being told.
+    /// The current task and instance.
     of: Option<(TaskIx, u32)>,
     telling: Option<Telling>,
 }
@@ -196,7 +194,7 @@ impl Sum {
         Self { now, all: Effective::default(), of: None, telling: None }
     }
 
-    /// The next attempt, by task, instance and number.
+    /// Adds the next attempt, ordered by task, instance and number.
     fn add(&mut self, one: &TimedTry) {
         let of = Some((one.tried.task, one.tried.instance));
         if self.of != of {
@@ -213,7 +211,7 @@ impl Sum {
         }
     }
 
-    /// All of it; none where there was no time.
+    /// The result. `None` if no time was spent.
     fn end(mut self) -> Option<Effective> {
         self.close();
         Some(self.all).filter(|all| all.whole() > 0)
@@ -242,7 +240,7 @@ mod tests {
 
     use super::*;
 
-    /// An attempt that waited for 2 s, began in 3, and ran for 5.
+    /// An attempt that waited for 2 s, started in 3, and ran for 5.
     fn one(task: u32, instance: u32, n: u32) -> TimedTry {
         let at = |second: i64| Timestamp((i64::from(n - 1) * 10 + second) * 1_000_000);
         let state =
@@ -270,7 +268,7 @@ mod tests {
     fn time_is_that_of_all_instances_with_all_their_attempts() {
         let attempts = [one(0, 0, 1), one(0, 0, 2), one(0, 1, 1), one(1, 1, 1)];
         let found = sum(attempts, 20).unwrap();
-        // Three instances, each until now.
+        // Three instances, each running until now.
         assert_eq!((found.whole(), found.ran), (60_000_000, 4));
         assert_eq!((found.useful, found.starting), (20_000_000, 12_000_000));
         assert_eq!(sum([], 20), None);

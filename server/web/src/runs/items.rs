@@ -1,4 +1,4 @@
-//! The elements of a task's `for_each`.
+//! The items of a task's `for_each`.
 
 use cubeloom_domain::plan::{ForEachItems, RunPlan};
 use cubeloom_domain::{RunId, TaskIx};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// A task's elements, as far as they are known; none of a plain task.
+/// A task's items, as far as known. Empty for a task without `for_each`.
 pub(crate) async fn of(web: &Web, run: &RunId, plan: &RunPlan, task: TaskIx) -> ApiResult<Vec<Value>> {
     match plan.task(task).for_each.as_ref().map(|each| &each.items) {
         None => Ok(Vec::new()),

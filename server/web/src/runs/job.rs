@@ -1,4 +1,4 @@
-//! The job of an attempt that is stored, made again as it was submitted.
+//! Rebuilds the job of a stored attempt as it was submitted.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::items;
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// All that the jobs of a task follow from.
+/// Everything that the jobs of a task are built from.
 pub(crate) struct Material {
     plan: Arc<RunPlan>,
     task: TaskIx,
@@ -23,22 +23,20 @@ pub(crate) struct Material {
 }
 
 impl Material {
-    /// Reads it.
     pub(crate) async fn read(web: &Web, run: &RunId, plan: Arc<RunPlan>, task: TaskIx) -> ApiResult<Self> {
         let items = items::of(web, run, &plan, task).await?;
         let outputs = outputs(web, run, &plan, task).await?;
         Ok(Self { plan, task, items, outputs })
     }
 
-    /// Task.
     pub(crate) fn planned(&self) -> &PlannedTask {
         self.plan.task(self.task)
     }
 
-    /// The job of an attempt, with as many workers as it had. It takes a while: it is made apart from what others wait for.
+    /// The job of an attempt, with its number of workers. Slow: run it on a blocking thread.
     ///
     /// # Errors
-    /// What it reads is not there any more.
+    /// A file or value that the job refers to no longer exists.
     pub(crate) fn job(&self, attempt: &AttemptRecord) -> Result<Job, Failure> {
         let (planned, key) = (self.planned(), &attempt.key);
         let item = self.items.get(key.instance as usize).filter(|_| planned.for_each.is_some());
@@ -52,7 +50,7 @@ impl Material {
     }
 }
 
-/// What the tasks before have reported, as far as this one reads it.
+/// Outputs of upstream tasks that this task reads.
 async fn outputs(web: &Web, run: &RunId, plan: &RunPlan, task: TaskIx) -> ApiResult<Outputs> {
     let mut outputs = Outputs::new();
     for read in &plan.task(task).reads {
@@ -69,7 +67,7 @@ async fn outputs(web: &Web, run: &RunId, plan: &RunPlan, task: TaskIx) -> ApiRes
     Ok(outputs)
 }
 
-/// Each name with the list of its instances' values.
+/// Each name with the list of all instances' values.
 fn gathered(instances: &[InstanceRecord]) -> JsonMap {
     let mut all = JsonMap::new();
     for name in instances.iter().flat_map(|one| one.report.outputs.keys()) {

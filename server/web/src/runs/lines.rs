@@ -1,5 +1,5 @@
-//! What the workers of an attempt did, as lines: of what their shims kept on this machine, of what Prometheus keeps of a
-//! cluster's pods.
+//! Metrics of an attempt's workers as time series: recorded on this machine by the shims, or from a cluster's
+//! Prometheus.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 use crate::{archive, monitoring};
 
-/// Two samples that are nearer to each other say too little of a rate, in seconds.
+/// Minimum interval between samples for a rate, in seconds.
 const NEAR: f64 = 0.2;
 
-/// What can be told where nothing is said of it.
+/// Quantities that are missing without a source of metrics.
 pub(super) const ALL: [Quantity; 8] = [
     Quantity::Cpu,
     Quantity::Throttled,
@@ -30,16 +30,17 @@ pub(super) const ALL: [Quantity; 8] = [
     Quantity::Cards,
 ];
 
-/// What an attempt's workers did, and what is never told of them where they ran.
+/// Time series of an attempt's workers, and the quantities that their executor never measures.
 pub(super) struct Told {
     pub(super) workers: Vec<WorkerLines>,
     pub(super) never: &'static [Quantity],
 }
 
-/// Reads it from where it is: at the cluster, with the copies of the attempt's logs, or in the cluster's Prometheus.
+/// Reads the series from the executor, from the archived logs of the attempt, or from the cluster's
+/// Prometheus.
 ///
 /// # Errors
-/// It cannot be read at present.
+/// They cannot be read now.
 pub(super) async fn read(
     web: &Web,
     reader: &Reader<'_>,
@@ -66,7 +67,7 @@ pub(super) async fn read(
     Ok(Told { workers: found.iter().map(line).collect(), never: usage.never_told() })
 }
 
-/// As the cluster's Prometheus tells.
+/// Series from the cluster's Prometheus.
 async fn measured(
     web: &Web,
     cluster: &str,
@@ -81,7 +82,7 @@ async fn measured(
     Ok(Told { workers, never: &[] })
 }
 
-/// When an attempt ended, or now.
+/// End of an attempt, or now.
 pub(super) fn until(web: &Web, record: &AttemptRecord) -> Timestamp {
     match record.state {
         AttemptState::Ended { ended_at, .. } => ended_at,
@@ -89,7 +90,7 @@ pub(super) fn until(web: &Web, record: &AttemptRecord) -> Timestamp {
     }
 }
 
-/// The role that a worker is of, by its name.
+/// The role of a worker, by the worker's name.
 pub(super) fn role_of<'p>(worker: &str, roles: &'p [PlannedRole]) -> Option<&'p PlannedRole> {
     let is_index = |text: &str| text.parse::<u32>().is_ok();
     roles.iter().find(|role| {
@@ -97,8 +98,8 @@ pub(super) fn role_of<'p>(worker: &str, roles: &'p [PlannedRole]) -> Option<&'p 
     })
 }
 
-/// The worker that the end of a pod's name tells of: it has `<role>-<index>` there, and some controllers put a random word behind
-/// it; a job of one worker may have nothing else.
+/// The worker of a pod, from the rest of its name: `<role>-<index>`, possibly followed by a random suffix of
+/// the controller. The only worker of a job may have nothing else.
 fn worker_of(rest: &str, roles: &[PlannedRole]) -> String {
     let named = roles.iter().find_map(|role| {
         let index = rest.strip_prefix(&role.name)?.strip_prefix('-')?.split('-').next()?;
@@ -110,7 +111,7 @@ fn worker_of(rest: &str, roles: &[PlannedRole]) -> String {
     })
 }
 
-/// The memory of each card of an attempt on this machine, in bytes; of the smallest, where they differ.
+/// Memory per GPU of an attempt on the local machine, in bytes. The smallest if they differ.
 fn card_memory(web: &Web, record: &AttemptRecord) -> Option<f64> {
     let Bindings::Local(bound) = &record.bindings else { return None };
     let held: Vec<&String> = bound.workers.iter().flat_map(|worker| &worker.gpus).collect();
@@ -122,14 +123,14 @@ fn card_memory(web: &Web, record: &AttemptRecord) -> Option<f64> {
     cards.filter(|card| held.contains(&&card.uuid)).map(|card| card.memory.0 as f64).reduce(f64::min)
 }
 
-/// How many cards a worker has.
+/// Number of a worker's GPUs.
 fn cards(samples: &[UsageSample]) -> Option<u32> {
     samples.iter().rev().find_map(|sample| Some(sample.cards?.cards))
 }
 
-/// How a value is had of two samples that follow each other, and the seconds between them; `None` where it is not told.
+/// Value from two successive samples, `seconds` apart. `None` if it is not measured.
 fn value(measure: Measure, a: &UsageSample, b: &UsageSample, seconds: f64) -> Option<f64> {
-    // The time of a counter of microseconds.
+    // The counters are in microseconds.
     let micros = seconds * 1e6;
     Some(match measure {
         Measure::Cpu => rate(a.cpu_us, b.cpu_us, micros),
@@ -146,12 +147,12 @@ fn value(measure: Measure, a: &UsageSample, b: &UsageSample, seconds: f64) -> Op
     })
 }
 
-/// How much was used in each unit of time between two samples; a counter that has begun anew counts from nothing.
+/// Rate between two samples. 0 after a counter reset.
 fn rate(before: u64, after: u64, time: f64) -> f64 {
     after.saturating_sub(before) as f64 / time
 }
 
-/// The samples with one of the beginning, when nothing was used yet: what was used before the first of them counts, too.
+/// The samples with a zero sample at the start, so that usage before the first one counts.
 fn since(began: Option<Timestamp>, samples: &[UsageSample]) -> Vec<UsageSample> {
     let first = began.zip(samples.first()).filter(|(began, first)| *began < first.at);
     let nothing = first.map(|(at, first)| UsageSample {
@@ -168,8 +169,8 @@ fn since(began: Option<Timestamp>, samples: &[UsageSample]) -> Vec<UsageSample> 
     nothing.into_iter().chain(samples.iter().copied()).collect()
 }
 
-/// The lines of a worker: of rates, each value stands at the end of what it is the mean of. A line without a value is left
-/// out.
+/// Time series of a worker. The value of a rate is the average of the interval that ends at its time. Omits
+/// empty series.
 fn lines(samples: &[UsageSample]) -> BTreeMap<Measure, Vec<Point>> {
     let mut lines = BTreeMap::new();
     for measure in Measure::ALL {

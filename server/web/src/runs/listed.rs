@@ -1,4 +1,4 @@
-//! Runs in lists. What does not change of a run is read once: lists are asked for far more often than runs go on.
+//! Runs in lists. Immutable data of a run is read once: lists are requested far more often than runs change.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -14,11 +14,10 @@ use crate::api::runs::view::RunView;
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// Runs that are kept.
+/// Maximum number of cached runs.
 const RUNS: u64 = 10_000;
 
-/// A run in a list. What is written of it is kept with it: a list of runs that have ended is put together, not written
-/// anew.
+/// A run in a list. Its JSON is cached with it, so that a list of ended runs is not serialized again.
 #[derive(Clone)]
 pub(crate) struct Listed(Arc<Inner>);
 
@@ -45,7 +44,7 @@ impl Listed {
     /// The run as JSON.
     ///
     /// # Errors
-    /// None that is known of.
+    /// None are expected.
     pub(crate) fn json(&self) -> serde_json::Result<&[u8]> {
         if let Some(json) = self.0.json.get() {
             return Ok(json);
@@ -55,13 +54,13 @@ impl Listed {
     }
 }
 
-/// What was read of runs, with how far they were then.
+/// Cached runs, with the revision at which they were read.
 pub(super) struct Read(Cache<RunId, Arc<(RunMark, Known)>>);
 
 enum Known {
-    /// A run that has ended, as lists show it.
+    /// An ended run, as lists show it.
     Ended(Listed),
-    /// A run that goes on: how far its tasks are is counted anew.
+    /// An active run: its task counts are read again.
     Live(Arc<RunRecord>),
 }
 
@@ -77,7 +76,7 @@ impl Read {
     }
 
     fn keep(&self, mark: &RunMark, record: &Arc<RunRecord>, view: &Listed) {
-        // It has gone on since its mark was read: what was read belongs to the next one.
+        // The run has changed since its mark was read: the record belongs to a later mark.
         if !mark.is_of(record) {
             return;
         }
@@ -90,12 +89,12 @@ impl Read {
     }
 }
 
-/// The runs that a filter chooses.
+/// Runs that match a filter.
 pub(crate) async fn find(web: &Web, filter: &RunFilter) -> ApiResult<Vec<Listed>> {
     views(web, &web.store().run_marks(filter).await?).await
 }
 
-/// These runs; how far those are that go on may be a moment old. What was deleted meanwhile is left out.
+/// The runs of these marks. Progress of active ones may be slightly old. Deleted runs are omitted.
 pub(crate) async fn views(web: &Web, marks: &[RunMark]) -> ApiResult<Vec<Listed>> {
     let runs = web.runs();
     let known: Vec<_> = marks.iter().map(|mark| runs.read.get(mark)).collect();

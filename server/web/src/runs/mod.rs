@@ -1,4 +1,4 @@
-//! Runs: how they are read for lists and pages, how they are started, and what people want of them.
+//! Runs: reading them for lists and pages, starting them, and user commands.
 
 pub(crate) mod advice;
 mod counts;
@@ -32,7 +32,7 @@ pub(crate) use notes::Notes;
 use plans::Plans;
 pub(crate) use reader::Reader;
 
-/// What is kept in memory of runs.
+/// In-memory caches of runs.
 #[derive(Default)]
 pub(crate) struct Runs {
     plans: Plans,
@@ -43,7 +43,7 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// What programs say while they run.
+    /// What programs report while they run.
     pub(crate) fn notes(&self) -> &Notes {
         &self.notes
     }

@@ -1,5 +1,5 @@
-//! What programs say while they run, and what is made before they can: nobody stores it, and it is gone when the
-//! attempt has ended.
+//! Progress that programs report while they run, and the preparation before they start. It is not stored, and
+//! dropped when the attempt ends.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,23 +8,22 @@ use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::Progress;
 use cubeloom_domain::{AttemptKey, RunId};
 
-/// What an attempt said last.
+/// The last report of an attempt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Note {
-    /// What is made before it can start.
+    /// What is being prepared before the attempt can start.
     pub preparing: Option<String>,
-    /// Progress of the program.
     pub progress: Option<Progress>,
 }
 
 type Key = (String, u32, u32);
 
-/// The notes of all attempts that are at work on this server.
+/// Notes of all active attempts on this server.
 #[derive(Default)]
 pub(crate) struct Notes(Mutex<HashMap<RunId, HashMap<Key, Note>>>);
 
 impl Notes {
-    /// Takes what the engine tells.
+    /// Applies an event of the engine.
     pub(crate) fn take(&self, event: &RunEvent) {
         match event {
             RunEvent::Preparing(key, what) => self.change(key, |note| {
@@ -42,7 +41,7 @@ impl Notes {
         }
     }
 
-    /// What an attempt said last.
+    /// The last report of an attempt.
     pub(crate) fn of(&self, run: &RunId, task: &str, instance: u32, n: u32) -> Note {
         let notes = self.lock();
         let of_run = notes.get(run);

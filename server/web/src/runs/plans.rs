@@ -1,4 +1,4 @@
-//! Plans in memory: one never changes, and reading one of 100,000 tasks takes a second.
+//! Cached run plans: a plan never changes, and reading one of 100,000 tasks takes a second.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use moka::sync::Cache;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// Tasks of all plans that are kept, together.
+/// Maximum number of tasks of all cached plans.
 const TASKS: u64 = 200_000;
 
-/// Plans that were asked for lately.
+/// Recently used plans.
 pub(super) struct Plans(Cache<RunId, Arc<RunPlan>>);
 
 impl Default for Plans {
@@ -23,7 +23,6 @@ impl Default for Plans {
 }
 
 impl Plans {
-    /// A run's plan.
     pub(super) async fn get(&self, web: &Web, run: &RunId) -> ApiResult<Arc<RunPlan>> {
         if let Some(plan) = self.0.get(run) {
             return Ok(plan);

@@ -1,4 +1,4 @@
-//! Why a run has not begun.
+//! Why a run is queued.
 
 use cubeloom_admission::{Lasts, turns};
 use cubeloom_domain::history::RunTime;
@@ -13,17 +13,14 @@ use crate::error::ApiResult;
 use crate::state::Web;
 use crate::time::Time;
 
-/// The word of the rule that keeps a run from beginning before others of its pipeline.
+/// Rule that limits the concurrent runs of a pipeline.
 pub(crate) const RULE: &str = "max_active_runs";
-/// Of so many that wait it is worked out when it is their turn.
+/// The start is estimated only with at most this many queued runs ahead.
 const FORESEEN: u64 = 500;
-/// So many of the runs before it are told.
+/// Maximum number of runs ahead that are listed.
 const TOLD: usize = 20;
 
-/// Why a run has not begun; `None` when it has.
-///
-/// # Errors
-/// When the database does not answer.
+/// Why a run is queued. `None` once it has started.
 pub(crate) async fn of(web: &Web, reader: &Reader<'_>) -> ApiResult<Option<RunWaitView>> {
     if reader.record.state != RunState::Queued {
         return Ok(None);
@@ -38,7 +35,7 @@ pub(crate) async fn of(web: &Web, reader: &Reader<'_>) -> ApiResult<Option<RunWa
     Ok(Some(RunWaitView { start: start.map(Into::into), ..view(limit, ahead) }))
 }
 
-/// When it is the turn of a run behind these, by how long runs of the pipeline took.
+/// Estimated start of a run behind these, from the durations of the pipeline's runs.
 async fn begins(
     web: &Web,
     project: &str,
@@ -46,7 +43,7 @@ async fn begins(
     (limit, ahead): (u32, &Ahead),
 ) -> ApiResult<Option<StartEstimate>> {
     let active: Vec<&RunRecord> = ahead.runs.iter().filter(|run| run.state != RunState::Queued).collect();
-    // Of those that are not told nobody knows here since when they run; of a long line nothing would be said of its end.
+    // Runs beyond the list have an unknown start time. For a long queue, the estimate would mean nothing.
     if active.len() as u64 != ahead.active || ahead.queued > FORESEEN {
         return Ok(None);
     }
@@ -76,7 +73,7 @@ fn view(limit: Option<u32>, ahead: Ahead) -> RunWaitView {
     }
 }
 
-/// The sentence, where so many runs of its pipeline come before a run that it does not begin.
+/// Message of a run that waits for others of its pipeline. `None` if it does not.
 pub(crate) fn kept(limit: Option<u32>, ahead: &Ahead) -> Option<String> {
     let Ahead { active, queued, .. } = ahead;
     let limit = limit.filter(|limit| active + queued >= u64::from(*limit))?;

@@ -1,4 +1,4 @@
-//! A run as it is now: its record, its plan, and as much of its tasks as is asked for.
+//! A run's current state: its record, its plan, and the requested tasks.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,63 +20,55 @@ use crate::error::{ApiError, ApiResult};
 use crate::forecast::{RunLines, RunStarts};
 use crate::state::Web;
 
-/// Runs with no more instances than this are read whole.
+/// Runs with at most this many instances are read completely.
 const WHOLE: u64 = 2_000;
-/// Tasks with no more instances than this are shown from their records, others from figures.
+/// Tasks with at most this many instances are shown from their records, others from aggregates.
 const FEW: u64 = 500;
-/// Of more attempts, at the instances of a run that is read whole or of one task, only the last of each instance are read: one
-/// that is tried again and again has any number.
+/// With more attempts than this, only the last attempt of each instance is read: retries are unlimited.
+/// Counts those of a completely read run, or of one task.
 const ATTEMPTS: usize = 4_000;
 
-/// A run being read.
+/// A run with its state.
 pub(crate) struct Reader<'w> {
     web: &'w Web,
-    /// Run.
     pub(crate) record: RunRecord,
-    /// Description of what it does.
     pub(crate) plan: Arc<RunPlan>,
     counts: BTreeMap<u32, States>,
-    /// Whether a task asks a person, while none runs.
+    /// Whether a task waits for a decision while none runs.
     asks: bool,
     starts: Arc<RunStarts>,
     lines: Arc<RunLines>,
-    /// The projects that the reader sees; `None` for all.
+    /// Projects that the reader can see. `None` means all.
     seen: Option<Vec<String>>,
 }
 
-/// A run as it is now.
+/// View of a run with its current state.
 pub(crate) async fn shown(web: &Web, record: &RunRecord) -> ApiResult<RunView> {
     Ok(describe::run(record, web.runs().counts.of(web, record).await?))
 }
 
-/// A run's plan.
 pub(crate) async fn plan(web: &Web, run: &RunId) -> ApiResult<Arc<RunPlan>> {
     web.runs().plans.get(web, run).await
 }
 
-/// A run's record.
 pub(crate) async fn record(web: &Web, run: &RunId) -> ApiResult<RunRecord> {
     web.store().run(run).await?.ok_or_else(|| ApiError::not_found("run", run))
 }
 
 impl<'w> Reader<'w> {
-    /// Reads a run.
     pub(crate) async fn open(web: &'w Web, run: &RunId) -> ApiResult<Self> {
         let record = record(web, run).await?;
         let plan = plan(web, run).await?;
         let counts = by_task(&web.store().task_counts(run).await?);
-        // Who sees a run sees its project.
+        // A user who sees a run sees its project.
         let seen = Some(vec![record.project.clone()]);
         let runs = counts.values().any(|states| states.contains_key("running"));
         let asks = !runs && counts::asks(web, &record, &counts::count(&record, &counts, Some(&plan))).await?;
         Ok(Self { web, record, plan, counts, asks, starts: Arc::default(), lines: Arc::default(), seen })
     }
 
-    /// The same, with when that may start that waits, and with those whom it waits for, as far as a person sees them: for
-    /// those who are told, not for those who look whether something has changed.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// Adds estimated starts, and blocking tasks as far as `caller` can see them. Readers that only look for
+    /// changes do not need these.
     pub(crate) async fn with_starts(mut self, caller: &Caller) -> ApiResult<Self> {
         if self.counts.values().any(|states| states.contains_key("waiting")) {
             self.starts = self.web.starts().of_run(self.web, &self.record.id, &self.plan.cluster).await;
@@ -86,12 +78,11 @@ impl<'w> Reader<'w> {
         Ok(self)
     }
 
-    /// What the reader is told of what waits.
+    /// Wait reasons for the reader.
     pub(crate) fn waits(&self) -> Waits<'_> {
         Waits { starts: &self.starts, lines: &self.lines, seen: self.seen.as_deref(), run: &self.record.id }
     }
 
-    /// Run.
     pub(crate) fn run(&self) -> RunView {
         let cluster = Some(self.plan.cluster.clone());
         let tasks = counts::count(&self.record, &self.counts, Some(&self.plan));
@@ -104,7 +95,6 @@ impl<'w> Reader<'w> {
         self.plan.find(name).ok_or_else(|| ApiError::not_found("task", name))
     }
 
-    /// A task's state.
     pub(crate) fn state(&self, index: u32) -> &'static str {
         self.counts.get(&index).map_or_else(
             || counts::unbegun(self.record.state),
@@ -112,22 +102,22 @@ impl<'w> Reader<'w> {
         )
     }
 
-    /// Whether any instance waits: for resources, or for a person.
+    /// Whether any instance is pending or waits for a decision.
     pub(crate) fn waits_anywhere(&self) -> bool {
         self.counts.values().any(|states| states.contains_key("waiting"))
     }
 
-    /// The tasks that have an instance in this state.
+    /// Tasks with an instance in this state.
     pub(crate) fn with_any(&self, state: &'static str) -> impl Iterator<Item = u32> {
         self.counts.iter().filter(move |(_, states)| states.contains_key(state)).map(|(index, _)| *index)
     }
 
-    /// How many instances of a task are stored.
+    /// Number of stored instances of a task.
     pub(crate) fn instances(&self, index: u32) -> u64 {
         self.counts.get(&index).map_or(0, |states| states.values().sum())
     }
 
-    /// How many instances of all tasks are stored.
+    /// Number of stored instances of all tasks.
     pub(crate) fn all_instances(&self) -> u64 {
         self.counts.values().flat_map(BTreeMap::values).sum()
     }
@@ -139,7 +129,7 @@ impl<'w> Reader<'w> {
         TaskCounts { total: self.instances(index), states }
     }
 
-    /// How many instances of a task have ended.
+    /// Number of a task's instances that have ended.
     pub(crate) fn ended(&self, index: u32) -> u64 {
         let states = self.counts.get(&index).into_iter().flatten();
         states.filter(|(state, _)| !task::OPEN.contains(state)).map(|(_, count)| count).sum()

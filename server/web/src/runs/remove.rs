@@ -1,4 +1,4 @@
-//! Deleting a run that has ended: its rows, and then its files.
+//! Deletes ended runs: the rows, then the files.
 
 use std::io;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::{archive, audit};
 /// Deletes a run.
 ///
 /// # Errors
-/// It has not ended, or is gone.
+/// The run has not ended, or no longer exists.
 pub(crate) async fn remove(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<()> {
     let entry = audit::entry(web, caller, "run.delete", run.id.as_str()).project(&run.project);
     let entry = entry.before(json!({"pipeline": run.pipeline, "state": run.state, "user": run.user}));
@@ -45,7 +45,7 @@ pub(crate) async fn remove(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
     Ok(())
 }
 
-/// The attempts' own folders. Links in them are removed, never followed.
+/// Removes the folders of attempts. Symbolic links are removed, never followed.
 fn remove_all(folder: &Path) -> io::Result<()> {
     match own::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -53,8 +53,8 @@ fn remove_all(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The folder that the run's tasks shared, and its checkpoints. Tasks own what lies around them: a link that one of
-/// them put in the way leads nowhere out of the project.
+/// Removes the folder shared by the run's tasks, and its checkpoints. Tasks own the folders around them: a
+/// symbolic link that one put there cannot lead out of the project.
 fn remove_shared(project: &Path, run: &RunId) -> Result<(), BrowseError> {
     let Some(folder) = Folder::open(project, None)? else { return Ok(()) };
     let prefix = format!("{run}.");
@@ -68,7 +68,7 @@ fn remove_shared(project: &Path, run: &RunId) -> Result<(), BrowseError> {
     Ok(())
 }
 
-/// What is not there need not be removed.
+/// A missing file need not be removed.
 fn present<T>(found: Result<T, BrowseError>) -> Result<Option<T>, BrowseError> {
     match found {
         Err(BrowseError::NotFound(_)) => Ok(None),

@@ -1,4 +1,4 @@
-//! What the programs of a run reported, instance by instance, in pages.
+//! Reports of a run's programs, by instance, in pages.
 
 use cubeloom_domain::record::InstanceRecord;
 use cubeloom_domain::{RunId, TaskIx};
@@ -10,10 +10,10 @@ use crate::error::{ApiError, ApiResult};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// Instances that are read at once.
+/// Instances read at a time.
 const TOGETHER: usize = 200;
 
-/// Whose reports are wanted.
+/// Task whose reports are requested.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct OfTask {
@@ -22,13 +22,13 @@ pub(crate) struct OfTask {
 }
 
 impl OfTask {
-    /// The task's position.
+    /// Position of the task.
     pub(crate) fn find(&self, reader: &Reader<'_>) -> ApiResult<Option<TaskIx>> {
         self.task.as_deref().filter(|name| !name.is_empty()).map(|name| reader.find(name)).transpose()
     }
 }
 
-/// One page of what instances reported; `items` says what of one.
+/// One page of the instances' reports. `items` extracts those of one instance.
 pub(crate) async fn page<T>(
     web: &Web,
     run: &RunId,
@@ -60,10 +60,10 @@ pub(crate) async fn page<T>(
     Ok(found.map(|(_, item)| item))
 }
 
-/// The instance before the first one, and how many items of the first one were told before.
+/// The instance before the first one, and the number of the first one's items on earlier pages.
 type Begin = (Option<(u32, u32)>, Option<((u32, u32), usize)>);
 
-/// A page begins within the instance that the one before ended in.
+/// A page starts within the instance in which the previous page ended.
 fn begin(page: &PageQuery) -> ApiResult<Begin> {
     let Some(key) = page.after()? else { return Ok((None, None)) };
     let mut parts = key.split('.').map(str::parse::<u32>);

@@ -1,5 +1,5 @@
-//! Resuming a run with a newer version of its pipeline: a new run, which keeps what the other one has done and what has not
-//! changed since.
+//! Resumes a run with a newer version of its pipeline: a new run that reuses the finished tasks that did not
+//! change.
 
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::schedule::Cause;
@@ -15,15 +15,15 @@ use crate::part::{self, Rest, WantedPart};
 use crate::plan::{self, Order};
 use crate::state::Web;
 
-/// A version that a run could be resumed with.
+/// A version that a run can be resumed with.
 pub(crate) struct Resumable {
-    /// The version.
+    /// Version of the pipeline.
     pub version: u32,
-    /// What it would run, and what it would keep.
+    /// Tasks that would run, and tasks that would be reused.
     pub rest: Rest,
 }
 
-/// What would be resumed of a run with a version of its pipeline, or with its newest.
+/// What a run would resume with a version of its pipeline, by default the newest.
 ///
 /// # Errors
 /// The run cannot be resumed, or the version cannot run with its parameters.
@@ -48,8 +48,8 @@ pub(crate) async fn foresee(
     Ok(Resumable { version: version.unwrap_or_default(), rest })
 }
 
-/// Starts a run that resumes another one with a version of its pipeline, or with its newest: with the same parameters, in the
-/// same place where one was chosen, and for the same moment.
+/// Starts a run that resumes another one with a version of its pipeline, by default the newest. It keeps the
+/// parameters, a chosen target cluster, and the logical date.
 ///
 /// # Errors
 /// As [`foresee`].

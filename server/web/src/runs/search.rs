@@ -1,4 +1,4 @@
-//! A task's search, from its plan and what is stored of its trials.
+//! A task's search, from its plan and its stored trials.
 
 use cubeloom_domain::record::InstanceRecord;
 use cubeloom_domain::search::{Axis, PlannedSearch, Scale, Trial};
@@ -10,10 +10,10 @@ use crate::api::tasks::view::{AxisView, SearchView, TrialView};
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// Trials that are read at a time: each may have reported thousands of values.
+/// Trials read at a time: each may have reported thousands of values.
 const AT_A_TIME: usize = 200;
 
-/// The search of a task; `None` where it has none.
+/// The search of a task. `None` if it has none.
 pub(crate) async fn of(web: &Web, reader: &Reader<'_>, task: TaskIx) -> ApiResult<Option<SearchView>> {
     let Some(search) = reader.plan.task(task).search() else { return Ok(None) };
     let run: &RunId = &reader.record.id;
@@ -24,7 +24,7 @@ pub(crate) async fn of(web: &Web, reader: &Reader<'_>, task: TaskIx) -> ApiResul
         let page = web.store().instances_of(run, task, after, AT_A_TIME).await?;
         view.trials.extend(page.iter().filter_map(|one| trial(search, &items, one)));
         after = page.last().map(|one| one.instance);
-        // The best is found page by page, so that not all reports are in memory at once.
+        // Find the best page by page, so that not all reports are in memory at once.
         let found = search.best(page.iter().filter_map(|one| {
             let item = items.get(one.instance as usize)?;
             Some(Trial { instance: one.instance, item, state: &one.state, report: &one.report })
@@ -43,7 +43,7 @@ pub(crate) async fn of(web: &Web, reader: &Reader<'_>, task: TaskIx) -> ApiResul
     }
 }
 
-/// A search of which no trial was begun.
+/// A search without trials.
 fn empty(search: &PlannedSearch) -> SearchView {
     SearchView {
         goal: search.goal.as_str().into(),
@@ -74,7 +74,7 @@ fn axis((name, axis): (&String, &Axis)) -> AxisView {
 }
 
 fn trial(search: &PlannedSearch, items: &[Value], one: &InstanceRecord) -> Option<TrialView> {
-    // What a longer expansion of before left behind has no element any more.
+    // Trials left from an earlier, longer expansion have no item.
     let parameters = items.get(one.instance as usize)?.clone();
     let value = one.state.is_done_with().then(|| search.value(&one.report)).flatten();
     Some(TrialView { instance: one.instance, state: one.state.as_str().into(), parameters, value })

@@ -1,5 +1,5 @@
-//! The secrets of a run that somebody else wants more of: what a person asks for is given their own secrets and the
-//! project's, never those of whoever started the run.
+//! Secrets of a run on which another user acts. The caller's own secrets and the project's apply, never those
+//! of the user who started the run.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use crate::error::{ApiError, ApiResult};
 use crate::plan::facts;
 use crate::state::Web;
 
-/// Refuses a wish whose tasks name a secret that the caller does not have here.
+/// Refuses a command if its tasks need a secret that the caller does not have here.
 ///
 /// # Errors
-/// The first such task and secret, or what the server lacks.
+/// The first task that lacks a secret, and the secret. Or a server error.
 pub(super) async fn demand(
     web: &Web,
     caller: &Caller,
@@ -31,10 +31,10 @@ pub(super) async fn demand(
     demand_of(web, caller, run, plan, tasks).await
 }
 
-/// Refuses what would run these tasks when one names a secret that the caller does not have here.
+/// Refuses to run these tasks if one needs a secret that the caller does not have here.
 ///
 /// # Errors
-/// The first such task and secret, or what the server lacks.
+/// The first task that lacks a secret, and the secret. Or a server error.
 pub(crate) async fn demand_of(
     web: &Web,
     caller: &Caller,
@@ -58,7 +58,7 @@ pub(crate) async fn demand_of(
     with_secrets.into_iter().find_map(lacks).map_or(Ok(()), Err)
 }
 
-/// What the person has and a token for one project does not get.
+/// The user's own secrets, which a token for one project cannot use.
 async fn withheld(web: &Web, caller: &Caller) -> ApiResult<BTreeSet<String>> {
     if caller.via.bound_to().is_none() {
         return Ok(BTreeSet::new());
@@ -74,10 +74,10 @@ fn not_for_a_token(name: &str) -> String {
     )
 }
 
-/// Says of a secret that is missing whether it is one that the caller's token does not get.
+/// Adds to an error about a missing secret whether the caller's token cannot use it.
 ///
 /// # Errors
-/// The refusal, with such secrets explained; what the server lacks.
+/// The given error, with the explanation. Or a server error.
 pub(crate) async fn explained<T>(web: &Web, caller: &Caller, result: ApiResult<T>) -> ApiResult<T> {
     let Err(error) = result else { return result };
     if caller.via.bound_to().is_none() || error.problems().iter().all(|one| one.code != Code::UnknownSecret) {
@@ -102,7 +102,7 @@ fn refused(task: &str, secret: &str, starter: &str) -> ApiError {
     ))
 }
 
-/// These tasks, and those after them.
+/// These tasks and their descendants.
 fn after(plan: &RunPlan, roots: &[u32]) -> Vec<bool> {
     let edges: Vec<(u32, u32)> = (0u32..)
         .zip(&plan.tasks)
@@ -111,7 +111,7 @@ fn after(plan: &RunPlan, roots: &[u32]) -> Vec<bool> {
     Graph::new(plan.tasks.len(), &edges).with_descendants(roots)
 }
 
-/// For each task, whether it may run again.
+/// Whether each task may run again.
 async fn run_again(web: &Web, run: &RunRecord, plan: &RunPlan, wish: &Wish) -> ApiResult<Vec<bool>> {
     match wish {
         Wish::Cancel | Wish::Decide { .. } => Ok(vec![false; plan.tasks.len()]),
@@ -125,7 +125,7 @@ async fn run_again(web: &Web, run: &RunRecord, plan: &RunPlan, wish: &Wish) -> A
             marked.iter().for_each(|ix| again[*ix as usize] = false);
             Ok(again)
         }
-        // What has all succeeded is kept; of everything else, only the engine knows what follows.
+        // Only tasks that succeeded completely are kept for sure. Only the engine knows what else would run.
         Wish::Resume => {
             let mut again = vec![true; plan.tasks.len()];
             for (task, states) in by_task(&web.store().task_counts(&run.id).await?) {

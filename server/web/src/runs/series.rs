@@ -1,4 +1,4 @@
-//! Measured values as series that a chart can show.
+//! Reported metrics as series for charts.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::api::metrics::view::{MetricsView, NotFiniteView, SeriesView};
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// Points of a series.
+/// Maximum number of points of a series.
 const POINTS: usize = 1_000;
-/// Series in one answer.
+/// Maximum number of series in a response.
 const SERIES: usize = 200;
-/// Instances that are read at once, and attempts that are looked at while they run.
+/// Instances read at a time, and maximum number of running attempts that are read.
 const TOGETHER: usize = 200;
 const RUNNING: usize = 50;
 
-/// The values of each metric, by name, task's position and instance.
+/// Values of each metric, by name, task position and instance.
 type Values = BTreeMap<(String, u32, u32), Vec<[f64; 2]>>;
 
-/// The metrics of a run, also of attempts that still run.
+/// Metrics of a run, including those of running attempts.
 pub(crate) async fn metrics(
     web: &Web,
     run: &RunId,
@@ -33,7 +33,7 @@ pub(crate) async fn metrics(
     let mut values = Values::new();
     let wanted = |metric: &&Metric| name.is_none_or(|name| name == metric.name);
     let mut after = None;
-    // Beyond what is sent, nothing is read: whoever wants more names a task or a metric.
+    // Stop at the response's limit. A filter by task or metric finds the others.
     while values.len() <= SERIES {
         let instances = web.store().reported(run, task, after, TOGETHER).await?;
         for one in &instances {
@@ -76,7 +76,7 @@ fn series(name: String, task: String, instance: u32, mut points: Vec<[f64; 2]>) 
     let last = points.last().and_then(|point| finite(point[1]));
     let all = || points.iter().filter_map(|point| finite(point[1]));
     let (min, max) = (all().reduce(f64::min), all().reduce(f64::max));
-    // The workers' values come one worker after the other.
+    // Values are grouped by worker.
     points.sort_by(|a, b| a[0].total_cmp(&b[0]));
     let mut others = points.iter().filter(|point| !point[1].is_finite());
     let first = others.next();
@@ -88,7 +88,8 @@ fn series(name: String, task: String, instance: u32, mut points: Vec<[f64; 2]>) 
     SeriesView { name, task, instance, count, last, min, max, not_finite, points }
 }
 
-/// At most `most` points: of each stretch the smallest and the largest, so that no peak is lost.
+/// Reduces a series to at most `most` points. Each interval keeps its minimum and maximum, so that no peak is
+/// lost.
 pub(crate) fn thin(points: &[[f64; 2]], most: usize) -> Vec<[f64; 2]> {
     if points.len() <= most {
         return points.to_vec();

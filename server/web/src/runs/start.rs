@@ -1,4 +1,4 @@
-//! Starting a run: from a stored pipeline, or from a document that comes along.
+//! Starts runs, from a stored pipeline or from a document in the request.
 
 use cubeloom_compiler::{Document, Planned};
 use cubeloom_domain::identity::AuditEntry;
@@ -17,77 +17,73 @@ use crate::part::{self, PartError, WantedPart};
 use crate::plan::{self, Order, Planner};
 use crate::state::Web;
 
-/// A run that somebody wants.
+/// A run to start.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
-    /// In which project.
     pub project: String,
-    /// Whose it will be, by name.
+    /// Name of the user who owns the run.
     pub user: String,
-    /// What its tasks are told as who started it, and whose own secrets they may use: the person, or a word that no
-    /// account can have. What a hook starts, every editor may change; its maker's secrets are not theirs.
+    /// User that its tasks run as, which decides whose personal secrets they can use: the user, or a name
+    /// that no account can have. Every editor can change what a hook starts, so it must not use the secrets
+    /// of the hook's creator.
     pub acting: String,
-    /// Of what.
+    /// What to run.
     pub source: Source,
-    /// The parameters that were given; texts are read by the declared types.
+    /// Parameters. Texts are parsed by the declared types.
     pub parameters: JsonMap,
-    /// Which tasks, when not all.
+    /// Tasks to run, if not all.
     pub part: Option<WantedPart>,
-    /// Where it goes, instead of where its pipeline would.
+    /// Target cluster, instead of the pipeline's.
     pub place: Option<Pool>,
-    /// Which task wants it, when not a person.
+    /// The task that starts the run, if not a user.
     pub origin: Option<Origin>,
-    /// Why there is one, and which moment it stands for.
+    /// What triggered the run, and its logical date.
     pub cause: Cause,
 }
 
-/// The task that wants a run.
+/// The task that starts a sub-run.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
-    /// The id that the run gets.
+    /// Id of the new run.
     pub id: RunId,
-    /// The attempt that it is.
+    /// The attempt that waits for the run.
     pub attempt: AttemptKey,
-    /// The outermost run.
     pub root: RunId,
-    /// The pipelines, the outermost first, of which each runs the next, and the last this one.
+    /// Pipelines from the root run down to this one. Each runs the next.
     pub above: Vec<String>,
-    /// The time zone of the calling run's dates.
+    /// Time zone of the calling run's dates.
     pub timezone: Option<String>,
 }
 
-/// What a run is made from.
+/// What a run is created from.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    /// A stored pipeline, in this version or its newest.
+    /// A stored pipeline.
     Stored {
-        /// Name.
         pipeline: String,
-        /// Its version.
+        /// `None` means the newest version.
         version: Option<u32>,
     },
-    /// A document.
+    /// A document in the request.
     Document {
-        /// Its text.
         text: String,
-        /// The digest of a folder that was uploaded for it.
+        /// Digest of the code folder uploaded for it.
         code: Option<String>,
     },
 }
 
-/// A run that was stored; the engine knows of it.
+/// A stored run. The engine has been notified.
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
-    /// Run.
     pub record: RunRecord,
     /// Warnings about what is valid but probably unintended.
     pub warnings: Vec<Problem>,
 }
 
-/// Plans a run, stores it and wakes the engine. `entry` says who did it; its subject and content are filled in here.
+/// Plans a run, stores it and wakes the engine. `entry` names the user. Its subject and content are set here.
 ///
 /// # Errors
-/// Every mistake in the document and its parameters, or what is not there.
+/// All problems of the document and its parameters, or what does not exist.
 pub(crate) async fn start(web: &Web, wanted: Wanted, entry: AuditEntry) -> ApiResult<Started> {
     let started = store(web.planner(), wanted, entry).await?;
     web.wake();
@@ -105,7 +101,7 @@ pub(crate) async fn store(planner: &Planner, wanted: Wanted, entry: AuditEntry) 
     Ok(Started { record, warnings })
 }
 
-/// Plans the run of a date that is due and stores it. `None` when the date has its run already.
+/// Plans the run of a due date and stores it. `None` if the date already has a run.
 ///
 /// # Errors
 /// As [`start`].
@@ -120,7 +116,7 @@ pub(crate) async fn store_of_date(
     Ok(stored.then_some(Started { record, warnings }))
 }
 
-/// A run that has only to be stored.
+/// A run that is ready to be stored.
 struct Ready {
     record: RunRecord,
     plan: RunPlan,
@@ -188,7 +184,7 @@ async fn prepare(planner: &Planner, wanted: Wanted, mut entry: AuditEntry) -> Ap
     Ok(Ready { record, plan, taken, warnings, entry })
 }
 
-/// What a run begins with.
+/// Initial state of a run.
 struct Begun {
     plan: RunPlan,
     taken: TakenOver,
@@ -196,7 +192,7 @@ struct Begun {
     message: Option<String>,
 }
 
-/// The whole pipeline, or the part of it that is wanted with what it takes over.
+/// The whole pipeline, or the requested part with its reused upstream results.
 async fn begin(
     planner: &Planner,
     planned: Planned,
@@ -229,10 +225,10 @@ fn refused(error: StoreError) -> ApiError {
     }
 }
 
-/// The text of what a run is made from, the digest of the folder that goes with it, and its version.
+/// Text of the document, digest of its code folder, and version.
 ///
 /// # Errors
-/// What is not there.
+/// The pipeline or version does not exist.
 pub(crate) async fn read(
     planner: &Planner,
     project: &str,
@@ -250,7 +246,7 @@ pub(crate) async fn read(
     }
 }
 
-/// The version that is meant, of a pipeline that is not deleted.
+/// The requested version of a pipeline that is not deleted.
 async fn stored(
     planner: &Planner,
     project: &str,
@@ -268,7 +264,7 @@ async fn stored(
     })
 }
 
-/// A folder of code is named by its digest and must be here.
+/// Checks that the uploaded code folder with this digest exists.
 fn check_code(planner: &Planner, project: &str, code: Option<&str>) -> ApiResult<()> {
     let Some(digest) = code else { return Ok(()) };
     if code::renew(&planner.folders, project, digest) {

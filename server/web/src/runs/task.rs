@@ -1,4 +1,4 @@
-//! One task as the API shows it, from its records or, when they are many, from figures.
+//! A task's view, from its records or, with many instances, from aggregates.
 
 use cubeloom_domain::plan::{ForEachItems, PlannedTask, RunPlan};
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord};
@@ -16,7 +16,7 @@ use crate::api::tasks::hang::HangView;
 use crate::api::tasks::view::{ProgressView, TaskView};
 use crate::time::{maybe, seconds};
 
-/// All states of instances, the one that matters most to a person first.
+/// All states of instances, the most important for users first.
 pub(crate) const STATES: [&str; 11] = [
     "failed",
     "running",
@@ -30,13 +30,13 @@ pub(crate) const STATES: [&str; 11] = [
     "stopped_early",
     "skipped",
 ];
-/// States of instances that have not ended, the one that matters most first.
+/// States of instances that have not ended, the most important first.
 pub(super) const OPEN: [&str; 4] = ["running", "backoff", "waiting", "pending"];
-/// States of instances that have, the one that matters most first.
+/// States of ended instances, the most important first.
 const ENDED: [&str; 7] =
     ["failed", "cancelled", "upstream_failed", "succeeded", "reused", "stopped_early", "skipped"];
 
-/// The state of a task with instances in these states. Of a search, some may have failed.
+/// State of a task with instances in these states. In a search, some may have failed.
 pub(super) fn state_of(states: &States, run: RunState, search: Option<&PlannedSearch>) -> &'static str {
     let counts = states.iter().map(|(word, count)| (*word, *count));
     if search.is_some_and(|search| search.has_succeeded_by(counts)) {
@@ -50,22 +50,22 @@ pub(super) fn state_of(states: &States, run: RunState, search: Option<&PlannedSe
     }
 }
 
-/// What a task is shown from.
+/// Data that a task's view is made from.
 pub(super) struct Material<'r> {
     pub(super) plan: &'r RunPlan,
     pub(super) index: u32,
     pub(super) run: RunState,
     pub(super) states: &'r States,
-    /// Its instances, or of very many only those that matter most.
+    /// Its instances. With many, only the most important ones.
     pub(super) instances: &'r [InstanceRecord],
-    /// All of its attempts; none of very many.
+    /// All of its attempts. Empty with many instances.
     pub(super) attempts: &'r [AttemptRecord],
     pub(super) figures: TaskFigures,
     pub(super) notes: &'r Notes,
     pub(super) waits: Waits<'r>,
 }
 
-/// The figures of a task whose records were read.
+/// Aggregates of a task whose records were read.
 pub(super) fn figures(instances: &[InstanceRecord], attempts: &[AttemptRecord]) -> TaskFigures {
     let begun = || instances.iter().filter(|each| each.state != InstanceState::Pending);
     let ready_at = begun().map(|each| each.ready_at).min();
@@ -81,7 +81,6 @@ pub(super) fn figures(instances: &[InstanceRecord], attempts: &[AttemptRecord]) 
 }
 
 impl Material<'_> {
-    /// Task.
     pub(super) fn view(&self) -> TaskView {
         let planned = &self.plan.tasks[self.index as usize];
         let plain = planned.for_each.is_none();
@@ -123,7 +122,6 @@ impl Material<'_> {
         }
     }
 
-    /// State.
     fn state(&self, planned: &PlannedTask) -> &'static str {
         let empty = matches!(
             planned.for_each.as_ref().map(|each| &each.items),
@@ -136,7 +134,7 @@ impl Material<'_> {
         }
     }
 
-    /// The instance that says most about the task.
+    /// The instance that represents the task.
     fn leading(&self) -> Option<&InstanceRecord> {
         let in_state = |word: &&str| self.instances.iter().find(|one| one.state.as_str() == *word);
         OPEN.iter().chain(&ENDED).find_map(in_state)
@@ -148,14 +146,14 @@ impl Material<'_> {
         self.attempts.iter().find(mine)
     }
 
-    /// That the attempt at one of its instances hangs.
+    /// Hang of an attempt of any instance.
     fn hang(&self) -> Option<HangView> {
         let live = self.attempts.iter().filter(|attempt| attempt.state.is_live());
         let mut hangs = live.filter_map(|attempt| attempt.hang.as_deref()).filter(|hang| hang.is_present());
         hangs.next().map(HangView::brief)
     }
 
-    /// Why an instance failed, or is tried again.
+    /// Why an instance failed or is retried.
     fn failure(&self, last: Option<&AttemptRecord>) -> Option<crate::api::tasks::view::FailureView> {
         let failed = self.instances.iter().find(|one| matches!(one.state, InstanceState::Failed { .. }));
         match failed {
@@ -181,7 +179,7 @@ impl Material<'_> {
         TaskCounts { total, states }
     }
 
-    /// How many instances have ended.
+    /// Progress: ended instances of all.
     fn ended_of_all(&self) -> Option<ProgressView> {
         let total: u64 = self.states.values().sum();
         let open: u64 = OPEN.iter().filter_map(|word| self.states.get(word)).sum();
@@ -189,7 +187,7 @@ impl Material<'_> {
     }
 }
 
-/// Records by their task.
+/// Groups records by task.
 pub(super) fn split<R>(records: Vec<R>, task: impl Fn(&R) -> u32) -> std::collections::BTreeMap<u32, Vec<R>> {
     let mut tasks: std::collections::BTreeMap<u32, Vec<R>> = std::collections::BTreeMap::new();
     for record in records {
@@ -198,13 +196,13 @@ pub(super) fn split<R>(records: Vec<R>, task: impl Fn(&R) -> u32) -> std::collec
     tasks
 }
 
-/// The words of the states that are worth a look at one of very many instances.
+/// States of which one instance is read, for a task with very many.
 pub(super) fn worth_a_look(states: &States) -> impl Iterator<Item = &'static str> {
     let there: Vec<&'static str> = ["waiting", "backoff", "failed", "running"]
         .into_iter()
         .filter(|word| states.contains_key(word))
         .collect();
-    // What a running instance's document says.
+    // A running instance is stored as `active`.
     there.into_iter().map(|word| if word == "running" { "active" } else { word })
 }
 

@@ -1,4 +1,4 @@
-//! What the workers of an attempt use over time, as lines that a chart can show.
+//! Resource usage of an attempt's workers as series for charts.
 
 use std::iter;
 
@@ -17,13 +17,13 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 use crate::time::Time;
 
-/// Points of a line.
+/// Maximum number of points of a series.
 const POINTS: usize = 1_000;
 
-/// Changes of a task's size among which those of the attempt are: as many as are kept.
+/// Number of a task's size changes to read, including the attempt's. As many as are stored.
 const CHANGES: u32 = 200;
 
-/// The usage of an attempt at an instance: the last one, unless one is named.
+/// Usage of an attempt of an instance: the given one, or the last.
 pub(crate) async fn usage(
     reader: &Reader<'_>,
     web: &Web,
@@ -40,7 +40,7 @@ pub(crate) async fn usage(
     let workers: Vec<WorkerUsageView> = told.iter().map(|one| had.worker(one)).collect();
     let is_missing = |quantity: &Quantity| {
         let tells = |worker: &WorkerLines| worker.lines.keys().any(|measure| measure.quantity() == *quantity);
-        // Without cards, or without a limit of CPU, there is nothing to tell.
+        // Without GPUs or a CPU limit, omit the quantity.
         let held = match quantity {
             Quantity::Cards => workers.iter().any(|worker| worker.cards),
             Quantity::Throttled => workers.iter().any(|worker| worker.cpu_limit.is_some()),
@@ -53,11 +53,11 @@ pub(crate) async fn usage(
     Ok(TaskUsageView { attempt: record.key.n, live: record.state.is_live(), workers, missing })
 }
 
-/// An attempt at an instance, the last one, unless one is named, and the task with what the attempt had, which may be something
-/// else than what was asked for. `None` where there was none yet.
+/// An attempt of an instance, the given one or the last, and its task with the attempt's actual resources.
+/// They may differ from the requested ones. `None` before the first attempt.
 ///
 /// # Errors
-/// There is none of this number, or the database does not answer.
+/// The attempt does not exist.
 pub(super) async fn attempt_of(
     reader: &Reader<'_>,
     web: &Web,
@@ -81,9 +81,9 @@ pub(super) async fn attempt_of(
     }))
 }
 
-/// How the size of an attempt's workers changed while they ran, the newest change first.
+/// Size changes of an attempt's workers while they ran, the newest first.
 async fn changes(reader: &Reader<'_>, web: &Web, record: &AttemptRecord) -> ApiResult<Vec<SizeChange>> {
-    // Hardly any does: of the others nothing is read.
+    // Few attempts change size. For the others, read nothing.
     if record.sizing.as_ref().and_then(|sizing| sizing.changed_at()).is_none() {
         return Ok(Vec::new());
     }
@@ -94,9 +94,8 @@ async fn changes(reader: &Reader<'_>, web: &Web, record: &AttemptRecord) -> ApiR
     Ok(changes)
 }
 
-/// What the workers of an attempt asked for and had.
+/// Requested and actual resources of an attempt's workers.
 struct Had<'p> {
-    /// The task as it was planned.
     asked: &'p PlannedTask,
     changes: Vec<SizeChange>,
     record: &'p AttemptRecord,
@@ -130,8 +129,8 @@ impl Had<'_> {
     }
 }
 
-/// The most that workers of a role got, from each moment on. Of what they have now only the last step is known, so that the
-/// changes, the newest first, say what they began with.
+/// Limits of a role's workers over time. The record has only the last change, so the oldest of `changes`
+/// (newest first) gives the initial size.
 fn limits(role: &str, has: Size, from: Timestamp, changes: &[SizeChange]) -> Vec<(Timestamp, Size)> {
     let of_role = changes.iter().rev().map(|change| &change.sized).filter(|sized| sized.role == role);
     let steps: Vec<_> = of_role.filter_map(|sized| Some((sized.changed_at()?, sized))).collect();
@@ -171,7 +170,7 @@ mod tests {
         let has = less.gets;
         let other =
             SizedRole::asked("ps", size(64), Reason::Asked, Reason::Asked).grown(Bytes(96), Timestamp(25));
-        // As it began something else was changed: that is no step of its time.
+        // `began` records a change of something else. It has no change time, so it is no step.
         let newest_first = [less, more, other, grown, began].map(|sized| SizeChange {
             attempt: key.clone(),
             at: sized.changed_at().unwrap_or_default(),

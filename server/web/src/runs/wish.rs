@@ -1,4 +1,4 @@
-//! What people want of runs that are there: that they stop, go on, or do something again.
+//! User commands for existing runs: cancel, resume, rerun, decide and mark.
 
 use std::time::Duration;
 
@@ -20,11 +20,11 @@ use crate::error::{ApiError, ApiResult};
 use crate::part::WantedPart;
 use crate::state::Web;
 
-/// How often, and how many times, it is looked whether a wish was taken up.
+/// Poll interval and number of polls for the engine to apply a command.
 const LOOK: Duration = Duration::from_millis(20);
 const LOOKS: u32 = 100;
 
-/// Wants a run stopped; [`settle`] waits for it. To stop one that is being stopped changes nothing.
+/// Cancels a run. [`settle`] waits for it. No effect on a run that is being cancelled.
 pub(crate) async fn cancel(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<()> {
     if run.state.is_final() {
         let (id, state) = (&run.id, run.state.as_str());
@@ -36,7 +36,7 @@ pub(crate) async fn cancel(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
     add(web, caller, run, &Wish::Cancel, "run.cancel").await
 }
 
-/// Runs what failed or was stopped, and what was not reached because of it.
+/// Runs failed and cancelled tasks, and those not reached because of them.
 pub(crate) async fn resume(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<()> {
     demand_end(run)?;
     if run.state == RunState::Succeeded {
@@ -49,7 +49,7 @@ pub(crate) async fn resume(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
     settle(web, std::slice::from_ref(&run.id)).await
 }
 
-/// Runs these tasks, and everything after them, again.
+/// Reruns these tasks and everything downstream.
 pub(crate) async fn rerun(web: &Web, caller: &Caller, run: &RunRecord, from: Vec<String>) -> ApiResult<()> {
     demand_end(run)?;
     let plan = reader::plan(web, &run.id).await?;
@@ -68,8 +68,8 @@ pub(crate) async fn rerun(web: &Web, caller: &Caller, run: &RunRecord, from: Vec
     settle(web, std::slice::from_ref(&run.id)).await
 }
 
-/// Starts a new run of the same version, or of the same part of it, with the same parameters, in the same place where one
-/// was chosen.
+/// Starts a new run of the same version or the same part of it. It keeps the parameters and a chosen target
+/// cluster.
 pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<Started> {
     if run.version.is_none() {
         let message = format!("run {} was started from a document that is not stored: post it again", run.id);
@@ -86,14 +86,14 @@ pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRes
         place: plan.place.clone(),
         part: part.map(|part| WantedPart { choice: Some(part.choice.clone()), of: part.of.clone() }),
         origin: None,
-        // The same is done anew for the same moment.
+        // Repeat the run for the same logical date.
         cause: Cause { date: run.cause.date, ..Cause::default() },
     };
     let started = start::start(web, wanted, audit::entry(web, caller, "run.start", "").clone()).await;
     explained(web, caller, started).await
 }
 
-/// Answers what an instance of a task asks.
+/// Applies a decision for an instance that waits for approval.
 pub(crate) async fn decide(
     web: &Web,
     caller: &Caller,
@@ -112,7 +112,7 @@ pub(crate) async fn decide(
     settle(web, std::slice::from_ref(&run.id)).await
 }
 
-/// Lets an instance of a task count as something else than what its program came to.
+/// Overrides the result of an instance.
 pub(crate) async fn mark(
     web: &Web,
     caller: &Caller,
@@ -126,7 +126,7 @@ pub(crate) async fn mark(
     }
     let known = web.store().instance(&run.id, ix, instance).await?;
     match &known {
-        // Tasks that have not begun are not stored.
+        // Tasks that have not started are not stored.
         None if run.state.is_final() || is_expanded => {
             let message =
                 format!("instance {instance} of the task `{task}` has not begun, and cannot be marked yet");
@@ -144,10 +144,10 @@ pub(crate) async fn mark(
     settle(web, std::slice::from_ref(&run.id)).await
 }
 
-/// Whether somebody may decide this.
+/// Whether the caller may decide.
 ///
 /// # Errors
-/// Why not.
+/// The reason why not.
 pub(crate) fn may_decide(caller: &Caller, question: &Question) -> Result<(), String> {
     let name = &caller.user.name;
     if question.barred.as_ref() == Some(name) {
@@ -163,7 +163,7 @@ pub(crate) fn may_decide(caller: &Caller, question: &Question) -> Result<(), Str
     })
 }
 
-/// Refuses a run that goes on.
+/// Refuses an active run.
 pub(super) fn demand_end(run: &RunRecord) -> ApiResult<()> {
     if run.state.is_final() {
         return Ok(());
@@ -189,8 +189,8 @@ async fn add(web: &Web, caller: &Caller, run: &RunRecord, wish: &Wish, action: &
     Ok(())
 }
 
-/// Waits a moment for the engine to take the wishes up: whoever looks at the runs then sees what came of it, and not that
-/// they had ended before. A server that is busy, or another one that leads a run, may take longer.
+/// Waits briefly for the engine to apply the commands, so that the next read shows their effect. A busy
+/// server, or another one that leads the run, may take longer.
 pub(crate) async fn settle(web: &Web, runs: &[RunId]) -> ApiResult<()> {
     for _ in 0..LOOKS {
         if web.store().wishes(runs).await?.is_empty() {

@@ -1,4 +1,4 @@
-//! Starts the runs of dates that are due.
+//! Starts the runs of due dates.
 
 use cubeloom_compiler::schedule::{Past, Situation, Verdict, Why, decide, starts_at};
 use cubeloom_domain::alert::Alert;
@@ -16,25 +16,21 @@ use crate::runs::start::{self, Source, Started, Wanted};
 use crate::state::Web;
 use crate::time::Time;
 
-/// How many dates of one pipeline, or of one back-fill, are looked at in one pass.
+/// Maximum number of dates per pipeline or back-fill in one pass.
 const AT_ONCE: usize = 50;
 
-/// What came of trying to start the run of a date.
+/// Result of trying to start the run of a date.
 pub(crate) enum Tried {
-    /// It was started.
     Started(Box<Started>),
-    /// Another server was faster, or it is not due any more.
+    /// Another server was faster, or the date is no longer due.
     Gone,
-    /// In whose name it should run may not: why, and who.
+    /// The user that it runs as may not start it: the reason and the user.
     Refused(&'static str, String),
-    /// It cannot be started as the pipeline is.
+    /// The current pipeline cannot be started.
     Failed(ApiError),
 }
 
-/// Looks at all dates that are due.
-///
-/// # Errors
-/// When the database does not answer.
+/// Processes all due dates.
 pub(super) async fn all(web: &Web) -> ApiResult<()> {
     for (of, backfill) in web.store().pipelines_due().await? {
         if let Err(error) = dates(web, &of, backfill.as_deref()).await {
@@ -45,7 +41,7 @@ pub(super) async fn all(web: &Web) -> ApiResult<()> {
     Ok(())
 }
 
-/// The dates of a pipeline, or of a back-fill of it, in their order: one that waits holds up those behind it.
+/// Processes the dates of a pipeline or back-fill in order: a waiting one blocks those behind it.
 async fn dates(web: &Web, of: &PipelineName, backfill: Option<&str>) -> ApiResult<()> {
     let Some(state) = look(web, of).await? else { return Ok(()) };
     let none = Schedule::default();
@@ -115,7 +111,7 @@ async fn past(web: &Web, firing: &Firing) -> ApiResult<Past> {
     };
     Ok(match (before.state, &before.run) {
         (FiringState::Due, _) => Past::Underway,
-        // Its run was deleted: there is nothing to wait for.
+        // The run was deleted: there is nothing to wait for.
         (FiringState::Started, None) => Past::Settled,
         (FiringState::Started, Some(run)) => match web.store().run(run).await?.map(|run| run.state) {
             None | Some(RunState::Succeeded) => Past::Settled,
@@ -126,7 +122,7 @@ async fn past(web: &Web, firing: &Firing) -> ApiResult<Past> {
     })
 }
 
-/// Notes why a date that was tried has no run. What it lacks for a moment only is tried again.
+/// Stores why a date has no run. Temporary failures are retried.
 async fn settle(web: &Web, firing: &Firing, tried: Tried) -> ApiResult<()> {
     let (now, date) = (web.now(), Time(firing.date));
     match tried {
@@ -150,10 +146,7 @@ async fn settle(web: &Web, firing: &Firing, tried: Tried) -> ApiResult<()> {
     Ok(())
 }
 
-/// Tries to start the run of a date that is due, for whoever asks for it now, where somebody does.
-///
-/// # Errors
-/// When the database does not answer.
+/// Tries to start the run of a due date. `by` is the caller who requests it, if any.
 pub(crate) async fn one(
     web: &Web,
     state: &ScheduleState,
@@ -161,7 +154,7 @@ pub(crate) async fn one(
     by: Option<&Caller>,
 ) -> ApiResult<Tried> {
     let name = match firing.trigger {
-        // It may have been made somebody else's meanwhile.
+        // The schedule's user may have changed in the meantime.
         trigger if trigger.is_of_document() => &state.set_by,
         _ => &firing.user,
     };
@@ -203,8 +196,8 @@ fn wanted(state: &ScheduleState, firing: &Firing, user: &User, by: Option<&Calle
     Wanted {
         project: firing.of.project.clone(),
         user: user.name.clone(),
-        // Every editor may change the pipeline: the own secrets of whoever set its schedule are not theirs. Nor does anybody
-        // know later what somebody showed who asked for a date.
+        // Every editor can change the pipeline, so it must not use the personal secrets of the user who set
+        // its schedule. The credential of a caller who requested the date earlier is unknown.
         acting: by.map_or_else(|| format!("{}:{}", trigger.as_str(), firing.of.pipeline), Caller::acting),
         source: Source::Stored { pipeline: firing.of.pipeline.clone(), version: None },
         parameters: JsonMap::new(),
@@ -215,7 +208,7 @@ fn wanted(state: &ScheduleState, firing: &Firing, user: &User, by: Option<&Calle
     }
 }
 
-/// When a date is fired: at its own moment, or when what it stands for has happened.
+/// When a date fires: at its own time, or at the time of its event.
 fn fired(firing: &Firing) -> Timestamp {
     firing.event.as_ref().map_or(firing.date, |event| event.at)
 }
@@ -236,7 +229,7 @@ fn entry(web: &Web, firing: &Firing, user: &User) -> AuditEntry {
     }
 }
 
-/// The first mistakes of several in one sentence.
+/// The first problems as one sentence.
 fn said(error: &ApiError) -> String {
     match error.problems() {
         [] => error.detail().to_owned(),

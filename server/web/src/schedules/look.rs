@@ -1,4 +1,4 @@
-//! From a pipeline's newest version to how its schedule stands.
+//! Derives the state of a schedule from a pipeline's newest version.
 
 use cubeloom_compiler::schedule::{Arrivals, Calendar, awaited};
 use cubeloom_domain::Timestamp;
@@ -10,10 +10,7 @@ use crate::error::ApiResult;
 use crate::plan;
 use crate::state::Web;
 
-/// How the schedule of a pipeline stands, as its newest version has it.
-///
-/// # Errors
-/// When the database does not answer.
+/// State of a pipeline's schedule, according to its newest version.
 pub(crate) async fn look(web: &Web, of: &PipelineName) -> ApiResult<Option<ScheduleState>> {
     let store = web.store();
     let Some(newest) = store.newest(&of.project, &of.pipeline).await? else {
@@ -33,7 +30,7 @@ pub(crate) async fn look(web: &Web, of: &PipelineName) -> ApiResult<Option<Sched
     Ok(store.schedule(of).await?)
 }
 
-/// How it stands after a new version. Who stores a version with the schedule as it was has not set it anew.
+/// The state after a new version. A version that keeps the schedule unchanged does not set it again.
 fn after(
     of: &PipelineName,
     present: Option<ScheduleState>,
@@ -48,7 +45,7 @@ fn after(
             ScheduleState { version, ..present }
         }
         present => {
-            // What was stored by a program that did not fire schedules is set now.
+            // Versions stored by a program without schedules are set now.
             let old = present.is_some_and(|present| present.version == 0);
             let set_at = if old { now } else { newest.created_at };
             let set = Set { by: newest.user.clone(), at: set_at };
@@ -88,7 +85,7 @@ impl Set {
         }
     }
 
-    /// Up to when there is nothing to do for a schedule that was set so.
+    /// Time up to which a schedule that was just set has nothing to do.
     fn handled(&self, of: &PipelineName, schedule: &Schedule) -> Option<Timestamp> {
         if let Ok(Some((_, handled))) = awaited(schedule, &of.project, self.at) {
             return Some(handled);
@@ -101,13 +98,13 @@ impl Set {
     }
 }
 
-/// Works out anew what fires it next.
+/// Recomputes what triggers it next.
 pub(crate) fn reset(state: &mut ScheduleState) {
     state.next_at = of_next(state);
     state.after = of_after(state);
 }
 
-/// The next firing of a schedule that is active, or the next look for its files.
+/// The next date of an active schedule, or the next check for its files.
 fn of_next(state: &ScheduleState) -> Option<Timestamp> {
     let schedule = state.schedule.as_ref().filter(|_| state.is_active())?;
     if let Ok(arrivals) = Arrivals::of(schedule) {
@@ -116,7 +113,7 @@ fn of_next(state: &ScheduleState) -> Option<Timestamp> {
     Calendar::of(schedule).ok()?.after(state.handled_at)
 }
 
-/// The ends of runs that fire a schedule that is active.
+/// The runs whose end triggers an active schedule.
 fn of_after(state: &ScheduleState) -> Option<Awaited> {
     let schedule = state.schedule.as_ref().filter(|_| state.is_active())?;
     awaited(schedule, &state.of.project, state.set_at).ok()?.map(|(awaited, _)| awaited)

@@ -1,5 +1,5 @@
-//! Schedules that fire. What is due is written down first, a row for each date; its run is stored together with the
-//! date's having one. So each date has one run, however many servers look, and wherever one of them dies.
+//! Schedules. Due dates are recorded first, one row each. A run and the row's reference to it are stored in
+//! one transaction. So each date gets one run, no matter how many servers check or which of them dies.
 
 mod fire;
 mod look;
@@ -17,27 +17,27 @@ pub(crate) use look::{look, reset};
 pub(crate) use runner::start;
 pub(crate) use source::check as check_source;
 
-/// Wakes what fires schedules: there may be something to do before it would look by itself.
+/// Wakes the task that fires schedules before its next poll.
 #[derive(Default)]
 pub(crate) struct Schedules {
     wake: Notify,
-    /// How many storages are asked for files at once: one that does not answer holds up one of them.
+    /// Limits concurrent file checks: a storage that does not respond blocks only one.
     looks: Looks,
 }
 
 impl Schedules {
-    /// Something has changed.
+    /// Wakes the task after a change.
     pub(crate) fn wake(&self) {
         self.wake.notify_one();
     }
 
-    /// Whether as many files are looked for as may be.
+    /// Whether the limit of concurrent file checks is reached.
     fn is_full(&self) -> bool {
         self.looks.0.available_permits() == 0
     }
 }
 
-/// Room for looks for files.
+/// Permits for file checks.
 struct Looks(Arc<Semaphore>);
 
 impl Default for Looks {

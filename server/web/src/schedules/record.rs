@@ -1,4 +1,4 @@
-//! Notes what is due.
+//! Records due dates.
 
 use cubeloom_compiler::schedule::{Arrivals, Calendar, due as what_is_due};
 use cubeloom_domain::Timestamp;
@@ -8,10 +8,7 @@ use super::{look, watch};
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// Notes the dates of a schedule that are due, and those that were missed and are left out.
-///
-/// # Errors
-/// When the database does not answer.
+/// Records the due dates of a schedule, and missed dates that are skipped.
 pub(super) async fn due(web: &Web, state: ScheduleState, now: Timestamp) -> ApiResult<()> {
     let read = state.revision;
     let arrivals = state.schedule.as_ref().filter(|_| state.is_active());
@@ -20,7 +17,7 @@ pub(super) async fn due(web: &Web, state: ScheduleState, now: Timestamp) -> ApiR
     }
     let calendar = state.schedule.as_ref().filter(|_| state.is_active());
     let Some(calendar) = calendar.and_then(|schedule| Calendar::of(schedule).ok()) else {
-        // Nothing can be due: it is not asked for again.
+        // Nothing can become due: do not check it again.
         web.store().record_firings(&ScheduleState { next_at: None, ..state }, read, &[]).await?;
         return Ok(());
     };
@@ -44,7 +41,7 @@ pub(super) async fn due(web: &Web, state: ScheduleState, now: Timestamp) -> ApiR
     let firings: Vec<Firing> = missed.chain(fire).collect();
     let mut after = ScheduleState { handled_at: found.handled, ..state.clone() };
     look::reset(&mut after);
-    // Whoever was faster has noted the same.
+    // A faster server has recorded the same.
     web.store().record_firings(&after, read, &firings).await?;
     Ok(())
 }

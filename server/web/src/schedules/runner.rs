@@ -1,4 +1,4 @@
-//! The task that fires schedules: it wakes at the next firing, when something changed, and now and then.
+//! The task that fires schedules. It wakes at the next date, after changes, and periodically.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use super::{fire, look, record};
 use crate::error::ApiResult;
 use crate::state::{WeakWeb, Web};
 
-/// How often it looks by itself: other servers and the command line store pipelines, too.
+/// Poll interval: other servers and the command line store pipelines, too.
 const LOOK: Duration = Duration::from_secs(2);
-/// How long it rests at least between two looks.
+/// Minimum pause between two passes.
 const REST: Duration = Duration::from_millis(20);
-/// The same while no more files can be looked for: what is due for that stays so.
+/// The pause while the limit of file checks is reached. Due checks stay due.
 const FULL: Duration = Duration::from_millis(500);
-/// How many pipelines are looked at in one pass.
+/// Maximum number of pipelines per pass.
 const AT_ONCE: usize = 200;
 
-/// Begins to.
+/// Starts the task.
 pub(crate) fn start(web: &Web) {
     tokio::spawn(run(web.downgrade(), web.events()));
 }
@@ -32,7 +32,7 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
         let mut stopping = held.stopping();
         let next = match pass(&held).await {
             Ok(next) => next,
-            // The database may be away.
+            // The database may be unreachable.
             Err(error) => {
                 tracing::warn!(error = error.detail(), "schedules were not looked at; it is tried again");
                 None
@@ -46,12 +46,12 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
             there = one_ended(&mut events) => if !there { return },
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
-        // What happens at the same time is looked at together.
+        // Process simultaneous changes together.
         sleep(REST).await;
     }
 }
 
-/// Waits until a run has ended, for which others may wait. False when the engine has ended.
+/// Waits until a run has ended, which others may wait for. Returns `false` when the engine stops.
 async fn one_ended(events: &mut broadcast::Receiver<RunEvent>) -> bool {
     loop {
         match events.recv().await {
@@ -63,7 +63,7 @@ async fn one_ended(events: &mut broadcast::Receiver<RunEvent>) -> bool {
     }
 }
 
-/// Looks at what was stored, notes what is due, starts what may start; says when the next firing is.
+/// Reads stored schedules, records due dates, and starts runs. Returns the next date.
 async fn pass(web: &Web) -> ApiResult<Option<Timestamp>> {
     for of in web.store().unseen_schedules(AT_ONCE).await? {
         look(web, &of).await?;

@@ -1,4 +1,4 @@
-//! The pipeline whose runs another one runs after: that it may be waited for, and that no chain of them comes back.
+//! Schedules after another pipeline's runs: permission to wait for it, and no cycles.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +12,14 @@ use crate::auth::{Caller, projects_of};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// The longest chain of pipelines, each of which runs after the next.
+/// Maximum length of a chain of pipelines, each of which runs after the next.
 const LONGEST: usize = 100;
-/// Where a document names the other pipeline, and its project.
+/// Fields that name the other pipeline and its project.
 const PIPELINE: &str = "/schedule/after/pipeline";
 const PROJECT: &str = "/schedule/after/project";
 
-/// What is wrong with the pipeline that a document's schedule names: somebody stores it who may not read that project, or
-/// the two would start each other for ever. One that is not there yet is a warning.
-///
-/// # Errors
-/// When the database does not answer.
+/// Problems of the pipeline that a document's schedule names. The caller must have access to its project, and
+/// the pipelines must not start each other in a cycle. A missing pipeline is only a warning.
 pub(crate) async fn check(
     web: &Web,
     caller: &Caller,
@@ -54,10 +51,10 @@ pub(crate) async fn check(
     Ok(Vec::new())
 }
 
-/// Refuses to start what would start itself without end. Two documents that were stored at the same moment can do that.
+/// Refuses to start a cycle of pipelines. Two documents stored at the same time can create one.
 ///
 /// # Errors
-/// That it would; or when the database does not answer.
+/// The cycle of pipelines.
 pub(super) async fn demand_end(web: &Web, of: &PipelineName, schedule: &Schedule) -> ApiResult<()> {
     match source(of, schedule) {
         Some(source) if leads_back(web, of, schedule).await? => {
@@ -67,10 +64,7 @@ pub(super) async fn demand_end(web: &Web, of: &PipelineName, schedule: &Schedule
     }
 }
 
-/// Whether somebody may still read the project of the pipeline that one of theirs runs after.
-///
-/// # Errors
-/// When the database does not answer.
+/// Whether the user can still read the project of the pipeline that theirs runs after.
 pub(super) async fn may_wait(
     web: &Web,
     of: &PipelineName,
@@ -85,14 +79,14 @@ pub(super) async fn may_wait(
     }
 }
 
-/// What a pipeline runs after.
+/// The pipeline that this one runs after.
 fn source(of: &PipelineName, schedule: &Schedule) -> Option<PipelineName> {
     let after = schedule.after.as_ref()?;
     let project = after.project.as_ref().unwrap_or(&of.project).clone();
     Some(PipelineName { project, pipeline: after.pipeline.clone() })
 }
 
-/// Whether a chain of pipelines, each of which runs after the next, comes back to its first.
+/// Whether a chain of pipelines, each of which runs after the next, returns to its first.
 async fn leads_back(web: &Web, of: &PipelineName, schedule: &Schedule) -> ApiResult<bool> {
     let mut next = source(of, schedule);
     let mut passed = BTreeSet::new();
@@ -101,7 +95,7 @@ async fn leads_back(web: &Web, of: &PipelineName, schedule: &Schedule) -> ApiRes
             return Ok(true);
         }
         if !passed.insert(one.clone()) {
-            // It goes round without this one, which whoever stored the others was told.
+            // A cycle without this pipeline: it was reported when the others were stored.
             return Ok(false);
         }
         next = look(web, &one).await?.and_then(|state| source(&one, state.schedule.as_ref()?));

@@ -1,5 +1,5 @@
-//! Files that arrive: one server at a time looks for those of a pipeline, and notes the dates of what it found together
-//! with that it has looked.
+//! File arrivals. One server at a time checks a pipeline's files. The found dates are stored together with
+//! the time of the check.
 
 use std::time::Duration;
 
@@ -18,22 +18,19 @@ use crate::files::blocking;
 use crate::state::Web;
 use crate::volumes::{self, Tree};
 
-/// How many pipelines' files are looked for at once.
+/// Maximum number of pipelines checked concurrently.
 pub(super) const AT_ONCE: usize = 4;
-/// How many of the files of one pipeline.
+/// Maximum number of files of one pipeline checked concurrently.
 const FILES: usize = 8;
-/// How long a storage may take to say whether a file is there.
+/// Timeout for the check of one file.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long one look may take.
+/// Timeout of a whole check.
 const WHOLE: Duration = Duration::from_secs(45);
-/// For how long no other server looks: longer than one does.
+/// Duration of the lease on a pipeline's check: longer than the check's timeout.
 const TURN: Duration = Duration::from_secs(60);
 
-/// Begins to look for the files of a pipeline, unless another server was faster, or all hands are full: it is then tried
-/// again.
-///
-/// # Errors
-/// When the database does not answer.
+/// Starts a check of a pipeline's files. Does nothing if another server was faster or all permits are taken:
+/// then it is retried.
 pub(super) async fn begin(
     web: &Web,
     state: ScheduleState,
@@ -57,7 +54,7 @@ pub(super) async fn begin(
     Ok(())
 }
 
-/// Looks, and notes what came of it.
+/// Checks the files and stores the result.
 async fn once(web: &Web, state: ScheduleState, arrivals: &Arrivals) -> ApiResult<()> {
     let before = state.look.clone().unwrap_or_default();
     let found = match timeout(WHOLE, find(web, &state, arrivals)).await {
@@ -84,12 +81,12 @@ async fn once(web: &Web, state: ScheduleState, arrivals: &Arrivals) -> ApiResult
     let read = state.revision;
     let mut after = ScheduleState { look: Some(look), ..state };
     look::reset(&mut after);
-    // Who has changed the schedule meanwhile has it looked for anew.
+    // If the schedule has changed in the meantime, it is checked again.
     web.store().record_firings(&after, read, &firings).await?;
     Ok(())
 }
 
-/// The dates that are not known yet and whose files are there.
+/// Unknown dates whose files exist.
 async fn find(web: &Web, state: &ScheduleState, arrivals: &Arrivals) -> ApiResult<Vec<Timestamp>> {
     let mut dates = arrivals.dates(state.handled_at, web.now());
     let (Some(last), Some(first)) = (dates.first().copied(), dates.last().copied()) else {
@@ -100,7 +97,7 @@ async fn find(web: &Web, state: &ScheduleState, arrivals: &Arrivals) -> ApiResul
         pipeline: Some(state.of.pipeline.clone()),
         first: Some(first),
         last: Some(last),
-        // Other dates may be among them that people have wanted.
+        // The range may contain other dates that users requested.
         limit: 10 * dates.len(),
         ..FiringFilter::default()
     };
@@ -128,15 +125,15 @@ async fn find(web: &Web, state: &ScheduleState, arrivals: &Arrivals) -> ApiResul
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Where files arrive.
+/// Storage of the files.
 enum Place {
     Volume(Tree),
-    /// At an address of its own.
+    /// An address outside the project's volumes.
     Hdfs,
 }
 
 impl Place {
-    /// Whether there is a file, or in a folder anything at all.
+    /// Whether the file exists, or the folder is not empty.
     async fn has(&self, web: &Web, path: String) -> ApiResult<bool> {
         let is_folder = path.ends_with('/');
         let there = match self {

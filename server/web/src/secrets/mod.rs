@@ -1,7 +1,8 @@
-//! Secrets of projects and of people: encrypted in the database, given to tasks by name, never told to anybody.
+//! Secrets of projects and users: encrypted in the database, passed to tasks by name, never returned by the
+//! API.
 //!
-//! A task that names a secret gets, in this order: the own secret of the person whose run it is, the project's, and the
-//! one that the server's configuration holds under this name.
+//! A task that names a secret gets the first that exists: the personal secret of the run's user, the
+//! project's, or the one in the server's configuration.
 
 mod rotate;
 mod seal;

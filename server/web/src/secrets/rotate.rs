@@ -1,4 +1,4 @@
-//! Changing the key: what an older key encrypted is encrypted anew with the newest.
+//! Key rotation: re-encrypts values of older keys with the newest key.
 
 use cubeloom_domain::belongings::Owner;
 use cubeloom_store::{SealedPlace, Store};
@@ -8,19 +8,16 @@ use crate::alerts::{self, Part};
 use crate::auth::secret::random;
 use crate::clusters::added;
 
-/// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rotated {
-    /// How many values were encrypted anew.
+    /// Number of re-encrypted values.
     pub anew: usize,
-    /// Those that do not open, each with a sentence: they stay as they are.
+    /// Values that cannot be decrypted, with a message. They are unchanged.
     pub left: Vec<String>,
 }
 
-/// Encrypts anew, with the newest key, all that an older one has encrypted. Values that people change meanwhile are theirs.
-///
-/// # Errors
-/// When the database refuses.
+/// Re-encrypts all values of older keys with the newest key. Values that users change concurrently are
+/// skipped.
 pub async fn rotate(store: &Store, keys: &Keyring) -> Result<Rotated, cubeloom_store::StoreError> {
     let mut rotated = Rotated::default();
     for (place, sealed) in store.sealed_values().await? {
@@ -39,16 +36,13 @@ pub async fn rotate(store: &Store, keys: &Keyring) -> Result<Rotated, cubeloom_s
     Ok(rotated)
 }
 
-/// How many values an older key than the newest has encrypted.
-///
-/// # Errors
-/// When the database refuses.
+/// Number of values that are encrypted with an older key.
 pub async fn in_older_keys(store: &Store, keys: &Keyring) -> Result<usize, cubeloom_store::StoreError> {
     let values = store.sealed_values().await?;
     Ok(values.iter().filter(|(_, sealed)| !keys.is_newest(sealed)).count())
 }
 
-/// Whose a value is, and the name that it is bound to.
+/// Owner and name that a value is bound to.
 fn bound_to(place: &SealedPlace) -> (Owner, String) {
     let of_channel = |project: &String, channel: &String, part| {
         (Owner::Project(project.clone()), alerts::sealed_as(channel, part))

@@ -1,7 +1,7 @@
-//! Encrypting secrets: XChaCha20-Poly1305, a random nonce each, bound to whose secret it is and to its name, so that a
-//! row of the database that was copied to another place does not open there.
+//! Encrypts secrets: XChaCha20-Poly1305 with a random nonce, bound to owner and name. A row that is copied to
+//! another owner or name cannot be decrypted.
 //!
-//! A sealed value is `v1:<key>:<nonce>:<ciphertext>`: eight hexadecimal digits that say which key, then base64.
+//! A sealed value is `v1:<key>:<nonce>:<ciphertext>`: eight hexadecimal digits of the key's id, then base64.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -14,21 +14,21 @@ use cubeloom_domain::belongings::Owner;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-/// The form of sealed values.
+/// Format version of sealed values.
 const VERSION: &str = "v1";
 
-/// The keys that secrets are encrypted with: the newest seals, all of them open. Clones cheaply.
+/// Encryption keys: the newest encrypts, all decrypt. Cheap to clone.
 #[derive(Clone)]
 pub struct Keyring(Arc<Ring>);
 
 struct Ring {
     keys: RwLock<Arc<[Key]>>,
-    /// Reads them anew, where somebody has changed them; `None` while they are the same.
+    /// Returns the keys if they have changed, else `None`.
     changed: Box<dyn Fn() -> Option<Vec<[u8; 32]>> + Send + Sync>,
 }
 
 struct Key {
-    /// The beginning of the key's digest: says which key, and nothing about it.
+    /// Prefix of the key's digest: identifies the key without disclosing it.
     id: String,
     cipher: XChaCha20Poly1305,
 }
@@ -41,28 +41,28 @@ impl Key {
     }
 }
 
-/// Why a sealed value does not open. It says nothing about the value.
+/// Why a sealed value cannot be decrypted. It discloses nothing about the value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SealError {
-    /// It was sealed with a key that is not here.
+    /// Encrypted with an unknown key.
     #[error(
         "it was encrypted with the key {0}, which this server does not have: add that key to [server] key, or set the secret again"
     )]
     UnknownKey(String),
-    /// It was changed, or moved from another place.
+    /// Modified, or moved from another place.
     #[error("what the database holds is not what was stored: set the secret again")]
     Broken,
 }
 
 impl Keyring {
-    /// From keys of 32 bytes, the newest first. `None` when there is none.
+    /// From 32-byte keys, the newest first. `None` if there are none.
     #[must_use]
     pub fn new(keys: &[[u8; 32]]) -> Option<Self> {
         Self::changing(keys, || None)
     }
 
-    /// The same of keys that somebody may change while this is used: `changed` is asked before each use, and answers with all of
-    /// them once they have changed.
+    /// The same for keys that may change during use. `changed` is called before each use, and returns all
+    /// keys after a change.
     #[must_use]
     pub fn changing(
         keys: &[[u8; 32]],
@@ -79,19 +79,19 @@ impl Keyring {
         Arc::clone(&self.0.keys.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Which key is the newest: it says nothing about the key.
+    /// Id of the newest key, which discloses nothing about the key.
     #[must_use]
     pub fn newest(&self) -> String {
         self.keys()[0].id.clone()
     }
 
-    /// Whether the newest key has encrypted this.
+    /// Whether a value is encrypted with the newest key.
     #[must_use]
     pub fn is_newest(&self, sealed: &str) -> bool {
         sealed.split(':').nth(1) == Some(&self.newest())
     }
 
-    /// Encrypts a value; `nonce` must be random.
+    /// Encrypts a value. `nonce` must be random.
     #[must_use]
     pub fn seal(&self, nonce: [u8; 24], owner: &Owner, name: &str, value: &str) -> String {
         let keys = self.keys();
@@ -99,7 +99,7 @@ impl Keyring {
         let place = place(owner, name);
         let payload = Payload { msg: value.as_bytes(), aad: &place };
         let sealed = key.cipher.encrypt(&XNonce::from(nonce), payload);
-        // Encryption fails for values of more than 256 GiB only.
+        // Encryption fails only for values of more than 256 GiB.
         let sealed = sealed.unwrap_or_default();
         format!("{VERSION}:{}:{}:{}", key.id, STANDARD.encode(nonce), STANDARD.encode(sealed))
     }
@@ -107,7 +107,7 @@ impl Keyring {
     /// Decrypts a value.
     ///
     /// # Errors
-    /// When the key is not here, or the value is not what was sealed for this owner and name.
+    /// The key is unknown, or the value was not encrypted for this owner and name.
     pub fn open(&self, owner: &Owner, name: &str, sealed: &str) -> Result<String, SealError> {
         let parts: Vec<&str> = sealed.split(':').collect();
         let [VERSION, id, nonce, text] = parts[..] else { return Err(SealError::Broken) };
@@ -123,14 +123,14 @@ impl Keyring {
     }
 }
 
-/// A keyring does not show its keys.
+/// Omits the keys.
 impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.keys().iter().map(|key| &key.id)).finish()
     }
 }
 
-/// What a value is bound to. Neither names nor ids hold a zero byte.
+/// Associated data of the encryption. Names and ids contain no zero byte.
 fn place(owner: &Owner, name: &str) -> Vec<u8> {
     let (kind, owner) = match owner {
         Owner::Project(project) => ("project", project),

@@ -1,4 +1,4 @@
-//! The secrets of the database, as executors ask for them when a worker starts.
+//! Secrets in the database, for executors that start workers.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -16,11 +16,11 @@ use crate::audit::{Act, Actor};
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// How many uses are remembered as noted, so that the database is not asked for each attempt.
+/// Maximum number of remembered audit entries, so that the database is not queried for each attempt.
 const REMEMBERED: usize = 10_000;
 
-/// Opens secrets of the database. No value is kept: each worker is given what holds when it starts. That a run was given one
-/// is in the audit log, once for each run and person.
+/// Decrypts secrets of the database. Values are not cached: each worker gets the current one. The audit log
+/// records the use once per run and user.
 #[derive(Clone)]
 pub struct StoreVault {
     store: Store,
@@ -30,7 +30,6 @@ pub struct StoreVault {
 }
 
 impl StoreVault {
-    /// On this database, with these keys.
     #[must_use]
     pub fn new(store: Store, keys: Keyring, clock: Arc<dyn Clock>) -> Self {
         Self { store, keys, clock, noted: Arc::default() }
@@ -51,7 +50,7 @@ impl StoreVault {
         Ok(None)
     }
 
-    /// Notes a use of a secret; `what` has more about it. What cannot be noted is not given.
+    /// Records the use of a secret. `what` has details. Without the record, the secret is not released.
     async fn noted(&self, consumer: Consumer<'_>, name: &str, mut what: Value) -> Result<(), String> {
         let run = &consumer.key.run;
         let of_run = (run.clone(), consumer.user.to_owned(), name.to_owned());
@@ -130,17 +129,14 @@ impl Vault for StoreVault {
     }
 }
 
-/// Whose secrets a run may use, the first first: the person's own go over the project's.
+/// Owners whose secrets a run can use, by precedence: the user before the project.
 async fn owners(store: &Store, project: &str, user: &str) -> Result<Vec<Owner>, StoreError> {
     let own = store.user_by_name(user).await?.filter(|user| !user.disabled);
     let own = own.map(|user| Owner::User(user.id));
     Ok(own.into_iter().chain([Owner::Project(project.into())]).collect())
 }
 
-/// The names of the secrets that a run of `user` in `project` may use.
-///
-/// # Errors
-/// When the database does not answer.
+/// Names of the secrets that a run of `user` in `project` can use.
 pub async fn names(store: &Store, project: &str, user: &str) -> Result<BTreeSet<String>, StoreError> {
     let mut names = BTreeSet::new();
     for owner in owners(store, project, user).await? {
@@ -149,10 +145,10 @@ pub async fn names(store: &Store, project: &str, user: &str) -> Result<BTreeSet<
     Ok(names)
 }
 
-/// The value of a project's secret, for what the server itself does in the project's name.
+/// Value of a project's secret, for the server's own work for the project.
 ///
 /// # Errors
-/// When there is none, or it does not open.
+/// The secret does not exist or cannot be decrypted.
 pub(crate) async fn of_project(web: &Web, project: &str, name: &str) -> ApiResult<String> {
     let owner = Owner::Project(project.into());
     let missing = || ApiError::conflict(format!("the project has no secret `{name}` any more: add it again"));

@@ -1,5 +1,5 @@
-//! What is wrong with the pipelines that a plan's tasks run, as far as it is known before anything starts: each is planned
-//! with the parameters that it would get.
+//! Validates the sub-runs of a plan before it starts, as far as possible. Each pipeline is planned with the
+//! parameters that it would get.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,16 @@ use crate::error::{ApiError, ApiResult, Kind};
 use crate::plan::{self, Order, Planner};
 use crate::runs::start;
 
-/// How many mistakes of one pipeline are told where it is named.
+/// Maximum number of reported problems per pipeline.
 const TOLD: usize = 5;
 
-/// What is wrong with the pipelines that a plan's tasks run, each mistake at the argument that leads to it.
-///
-/// # Errors
-/// What the server lacks.
+/// Problems of the pipelines that a plan's tasks run, each at the argument that leads to it.
 pub async fn problems(planner: &Planner, plan: &RunPlan) -> ApiResult<Vec<Problem>> {
     wrong_calls(planner, plan, &[], false).await
 }
 
-/// The same for a run that would itself be a task of a run of the last of these pipelines, that of the one before, and so
-/// on. Who only looks need not be one whose runs its cluster would take.
+/// The same for a run that is itself a sub-run. `above` lists its pipelines from the root run down. With
+/// `only_looks`, the user need not be accepted by the cluster.
 pub(crate) async fn wrong_calls(
     planner: &Planner,
     plan: &RunPlan,
@@ -35,7 +32,7 @@ pub(crate) async fn wrong_calls(
     only_looks: bool,
 ) -> ApiResult<Vec<Problem>> {
     let above: Vec<String> = above.iter().chain([&plan.pipeline]).cloned().collect();
-    // Many tasks may run the same.
+    // Many tasks may run the same pipeline.
     let mut seen: BTreeMap<String, Vec<(String, Code, String)>> = BTreeMap::new();
     let mut problems = Vec::new();
     for (at, task) in plan.tasks.iter().enumerate() {
@@ -52,7 +49,7 @@ pub(crate) async fn wrong_calls(
     Ok(problems)
 }
 
-/// The mistakes of one call: at which argument, and what.
+/// Problems of one call, with the argument.
 async fn wrong(
     planner: &Planner,
     plan: &RunPlan,
@@ -83,7 +80,7 @@ async fn wrong(
             date: Some(context.date),
             timezone: context.timezone.clone(),
         };
-        // It may run others in its turn.
+        // It may run other pipelines in turn.
         match only_looks {
             true => Box::pin(plan::shown(planner, text, order)).await,
             false => Box::pin(plan::plan(planner, text, order)).await,

@@ -1,4 +1,4 @@
-//! A run that a task starts: from the task's job to the stored run.
+//! Starts a sub-run: from the task's job to the stored run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,13 +21,13 @@ use crate::error::{ApiError, ApiResult, Kind};
 use crate::plan::Planner;
 use crate::runs::start::{self, Origin, Source, Wanted};
 
-/// An attempt, and the run that it is.
+/// An attempt and its run.
 pub(super) struct Child {
     pub(super) key: AttemptKey,
     pub(super) run: RunId,
-    /// Whether somebody wants it stopped. Locked while the run is being stored.
+    /// Whether it was cancelled. Locked while the run is being stored.
     pub(super) unwanted: Mutex<bool>,
-    /// The run may have ended.
+    /// Notified when the run may have ended.
     pub(super) told: Notify,
     followed: AtomicBool,
 }
@@ -38,16 +38,16 @@ impl Child {
         Self { key, run, unwanted, told, followed }
     }
 
-    /// Whether somebody watches for its end already; from now on, somebody does.
+    /// Marks the run as followed. Returns whether it already was.
     pub(super) fn is_followed(&self) -> bool {
         self.followed.swap(true, Ordering::Relaxed)
     }
 }
 
-/// Stores the run that a job is, and says when it was asked for.
+/// Stores the run of a job. Returns the time of the request.
 ///
 /// # Errors
-/// Why there can be no such run.
+/// Why the run cannot be created.
 pub(super) async fn create(planner: &Planner, job: &Job, id: &RunId) -> Result<Timestamp, Failure> {
     let call = job.call.as_ref().ok_or_else(|| could_not_start("the job names no pipeline"))?;
     let above = patiently(|| above(planner, &job.key.run)).await;
@@ -55,7 +55,7 @@ pub(super) async fn create(planner: &Planner, job: &Job, id: &RunId) -> Result<T
     loop {
         match start(planner, job, call, id, &above, parent).await {
             Ok(started) => return Ok(started.created_at),
-            // The database or a cluster does not answer.
+            // The database or a cluster is unreachable.
             Err(error) if error.kind() == Kind::Unavailable => {
                 tracing::warn!(key = %job.key, detail = error.detail(), "a run of another pipeline has to wait");
                 sleep(AGAIN).await;
@@ -65,7 +65,7 @@ pub(super) async fn create(planner: &Planner, job: &Job, id: &RunId) -> Result<T
     }
 }
 
-/// Wants a run stopped, if it is still there.
+/// Cancels a run if it still exists.
 pub(super) async fn cancel(planner: &Planner, run: &RunRecord) -> Result<(), StoreError> {
     match planner.store.add_wish(&run.id, &Wish::Cancel, &run.user, planner.now(), None).await {
         Ok(_) | Err(StoreError::NoSuchRun(_)) => Ok(()),
@@ -96,16 +96,16 @@ async fn start(
             above: above.iter().rev().map(|run| run.pipeline.clone()).collect(),
             timezone: call.timezone.clone(),
         }),
-        // It stands for the same moment as the run that wants it.
+        // It has the same logical date as the calling run.
         cause: Cause { trigger: Trigger::Task, date: parent.cause.date, late_at: None },
     };
     Ok(start::store(planner, wanted, entry(planner, parent)).await?.record)
 }
 
-/// What a call runs; files are read from the folder that the caller's run came with.
+/// Source of a call. Files are read from the code folder of the caller's run.
 ///
 /// # Errors
-/// The file is not there, or no text.
+/// The file does not exist or is not text.
 pub(super) fn source(planner: &Planner, call: &Call, folder: Option<&str>) -> ApiResult<Source> {
     Ok(match &call.of {
         Called::Pipeline { name, version } => Source::Stored { pipeline: name.clone(), version: *version },
@@ -123,7 +123,7 @@ pub(super) fn source(planner: &Planner, call: &Call, folder: Option<&str>) -> Ap
     })
 }
 
-/// The run of this id, the one that it is a task of, and so on.
+/// The run with this id, its calling run, and so on.
 async fn above(planner: &Planner, run: &RunId) -> Result<Vec<RunRecord>, StoreError> {
     let mut above: Vec<RunRecord> = Vec::new();
     let mut next = Some(run.clone());
@@ -135,7 +135,7 @@ async fn above(planner: &Planner, run: &RunId) -> Result<Vec<RunRecord>, StoreEr
     Ok(above)
 }
 
-/// One sentence of what was refused, the first mistakes of several.
+/// A failure with the first problems as one message.
 fn refused(call: &Call, error: &ApiError) -> Failure {
     let what = match &call.of {
         Called::Pipeline { name, .. } => name,

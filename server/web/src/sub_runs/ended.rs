@@ -1,4 +1,4 @@
-//! What a run that has ended means to the task that started it.
+//! Converts the end of a sub-run to the end of its task's attempt.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use cubeloom_domain::{RunId, TaskIx};
 use cubeloom_store::{Store, StoreError};
 use serde_json::{Value, json};
 
-/// The longest outputs of all tasks together, in bytes of their JSON text: those who read them get them whole.
+/// Maximum size of all tasks' outputs, in bytes of JSON: readers get them completely.
 const LONGEST: usize = 256 << 10;
 
-/// The end of the attempt that a run was; `stopped` when whoever started it wanted it to end.
+/// End of the attempt that a run belongs to. `stopped` says whether the attempt was cancelled.
 pub(super) async fn of(store: &Store, run: &RunRecord, stopped: bool) -> Result<Ended, StoreError> {
     let mut report = Report::default();
     let outcome = match run.state {
@@ -41,7 +41,7 @@ pub(super) async fn of(store: &Store, run: &RunRecord, stopped: bool) -> Result<
     Ok(Ended { outcome, started_at, ended_at, report, usage: UsageSummary::default(), roles: Vec::new() })
 }
 
-/// What the tasks of a run reported, by task; those that reported nothing are left out. `None` when it is too long.
+/// Outputs of a run's tasks, without tasks that reported none. `None` if they are too long.
 async fn reported(store: &Store, run: &RunId) -> Result<Option<JsonMap>, StoreError> {
     let Some(plan) = store.plan(run).await? else { return Ok(Some(JsonMap::new())) };
     let expansions = store.expansions(run).await?;
@@ -55,7 +55,7 @@ async fn reported(store: &Store, run: &RunId) -> Result<Option<JsonMap>, StoreEr
 
 fn of_tasks(plan: &RunPlan, items: &BTreeMap<TaskIx, &[Value]>, instances: &[InstanceRecord]) -> JsonMap {
     let mut tasks = JsonMap::new();
-    // A loop over nothing has no instances, and lists of what it would have reported.
+    // A loop without items has no instances. Its outputs are empty lists.
     for ix in items.iter().filter(|(_, items)| items.is_empty()).map(|(ix, _)| *ix) {
         let outputs = outputs_of(plan.task(ix), Some(&[]), &[]);
         if !outputs.is_empty() {
@@ -75,7 +75,7 @@ fn of_tasks(plan: &RunPlan, items: &BTreeMap<TaskIx, &[Value]>, instances: &[Ins
     tasks
 }
 
-/// Why a run did not succeed: what failed first in it.
+/// Why a run did not succeed: its first failure.
 async fn failure(store: &Store, run: &RunRecord) -> Result<Failure, StoreError> {
     let (id, pipeline) = (&run.id, &run.pipeline);
     if run.state == RunState::Cancelled {

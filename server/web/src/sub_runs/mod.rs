@@ -1,7 +1,8 @@
-//! Runs that tasks of other runs start. To the engine they are jobs, and this is their cluster: a job is submitted by
-//! storing a run under the id that was bound to the attempt, cancelled by wishing so, and has ended when the run has.
+//! Sub-runs: runs started by tasks of other runs. For the engine they are jobs on this cluster. Submitting a
+//! job stores a run under the id bound to the attempt. Cancelling it sends a cancel command. It ends when the
+//! run ends.
 //!
-//! Everything that must outlive a crash is in the attempt (the id) and in the run (whose attempt it is).
+//! All state that must survive a crash is in the attempt (the run's id) and in the run (its attempt).
 
 mod check;
 mod child;
@@ -31,12 +32,12 @@ pub use check::problems;
 pub(crate) use check::wrong_calls;
 use child::Child;
 
-/// How often a run is looked at whose end nobody has told of: another server may lead it.
+/// Poll interval of a run without events: another server may lead it.
 const LOOK: Duration = Duration::from_secs(2);
-/// How long to wait for a database that does not answer.
+/// Retry interval after a database error.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The cluster of runs that tasks start.
+/// The cluster of sub-runs.
 pub struct SubRuns {
     planner: Planner,
     observer: OnceLock<Arc<dyn Observer>>,
@@ -45,14 +46,13 @@ pub struct SubRuns {
 }
 
 impl SubRuns {
-    /// Without any.
     #[must_use]
     pub fn new(planner: Planner) -> Arc<Self> {
         let (observer, children) = (OnceLock::new(), Mutex::default());
         Arc::new_cyclic(|me| Self { planner, observer, children, me: Weak::clone(me) })
     }
 
-    /// Hears of runs that end on this server, for as long as both are there.
+    /// Listens for ends of runs on this server, while both exist.
     pub fn listen(self: &Arc<Self>, mut events: broadcast::Receiver<RunEvent>) {
         let me = Weak::clone(&self.me);
         tokio::spawn(async move {
@@ -60,7 +60,7 @@ impl SubRuns {
                 let run = match events.recv().await {
                     Ok(RunEvent::Run(run)) if run.state.is_final() && run.parent.is_some() => Some(run),
                     Ok(_) => continue,
-                    // Whose end was missed is found out by looking.
+                    // Polling finds ends that were missed.
                     Err(broadcast::error::RecvError::Lagged(_)) => None,
                     Err(broadcast::error::RecvError::Closed) => return,
                 };
@@ -94,15 +94,15 @@ impl SubRuns {
         self.report(key, Event::Ended(Box::new(ended)));
     }
 
-    /// The run of an attempt, however long it takes the database to answer.
+    /// The run of an attempt. Retries until the database responds.
     async fn stored(&self, child: &Child) -> Option<RunRecord> {
         patiently(|| self.planner.store.run(&child.run)).await
     }
 
-    /// Stores the run, unless it is there or nobody wants it any more.
+    /// Stores the run, unless it exists or was cancelled.
     async fn begin(&self, job: &Job) {
         let Some(child) = self.child(&job.key) else { return };
-        // Whoever cancels it waits here, and then finds a run, or that there will be none.
+        // A cancel waits here. Then the run is stored, or never will be.
         let unwanted = child.unwanted.lock().await;
         if *unwanted {
             return;
@@ -118,7 +118,7 @@ impl SubRuns {
         self.follow(child, since);
     }
 
-    /// Reports the end of a run that is there.
+    /// Reports the end of a stored run.
     fn follow(&self, child: Arc<Child>, since: Timestamp) {
         if child.is_followed() {
             return;
@@ -162,7 +162,7 @@ impl SubRuns {
     }
 }
 
-/// Asks the database until it answers.
+/// Retries a query until the database responds.
 async fn patiently<T, F>(mut ask: impl FnMut() -> F) -> T
 where
     F: Future<Output = Result<T, StoreError>>,
@@ -179,7 +179,7 @@ where
 }
 
 impl Executor for SubRuns {
-    /// It has room for all of them: their tasks wait on clusters of their own.
+    /// Unlimited capacity: the tasks of sub-runs wait on their own clusters.
     fn facts(&self) -> Facts {
         Facts { kind: "runs".into(), ..Facts::default() }
     }
@@ -219,7 +219,7 @@ impl Executor for SubRuns {
         })
     }
 
-    /// How long it takes is the run's own affair: its jobs have their time to end.
+    /// Ignores the grace period: the run's jobs have their own.
     fn cancel(&self, key: &AttemptKey, _cause: StopCause, _grace: Duration) -> BoxFuture<'_, ()> {
         let key = key.clone();
         Box::pin(async move { self.stop(&key).await })

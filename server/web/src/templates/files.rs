@@ -1,5 +1,5 @@
-//! Task templates that come with their folder: the recipe, and the programs that it runs. A folder lies once on the disk,
-//! under the SHA-256 of its content, where workers read it.
+//! Task templates with a folder: the recipe and the programs that it runs. A folder is stored once, under the
+//! SHA-256 of its content, where workers read it.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -10,25 +10,25 @@ use cubeloom_domain::{Code, Problem, Severity};
 use cubeloom_files::own;
 use cubeloom_storage::snapshot::{Limits, Snapshot, SnapshotError};
 
-/// The recipe's own file.
+/// File name of the recipe.
 const RECIPE: &str = "template.yaml";
-/// How words of a command name the folder.
+/// Prefix of command words that refer to the folder.
 const HERE: &str = "$(CUBELOOM_TEMPLATE_DIR)/";
-/// What a folder may hold: programs, not data.
+/// Limits of a folder, which is for programs, not data.
 pub(crate) const LIMITS: Limits = Limits { bytes: 32 << 20, files: 1_000 };
 
 /// Why a folder cannot be installed.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// The template is not as it must be.
+    /// The template is invalid.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Problems(Vec<Problem>),
-    /// The folder cannot be taken.
+    /// The folder cannot be read.
     #[error(transparent)]
     Folder(#[from] SnapshotError),
 }
 
-/// A template with its folder, checked and not yet kept.
+/// A validated template with its folder, not stored yet.
 #[derive(Debug)]
 pub struct TemplateFolder {
     template: TaskTemplate,
@@ -36,10 +36,10 @@ pub struct TemplateFolder {
 }
 
 impl TemplateFolder {
-    /// Reads a folder. What it lies in may have been sent as well: one that holds nothing but it is looked into.
+    /// Reads a folder. If it contains only another folder, reads that one.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All problems.
     pub fn read(folder: &Path) -> Result<Self, FolderError> {
         let folder = &inside(folder);
         let wrong = |problems| FolderError::Problems(problems);
@@ -55,10 +55,10 @@ impl TemplateFolder {
         Ok(Self { snapshot: Snapshot::take(folder, LIMITS)?, template })
     }
 
-    /// Copies the folder to where workers find it, below `templates`.
+    /// Copies the folder below `templates`, where workers read it.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// It cannot be written.
     pub fn keep(self, templates: &Path) -> Result<InstalledTemplate, FolderError> {
         let kept = self.snapshot.keep(templates)?;
         let folder = kept.to_string_lossy().into_owned();
@@ -66,7 +66,7 @@ impl TemplateFolder {
     }
 }
 
-/// The folder with the recipe: this one, or the only one in it.
+/// The folder with the recipe: this one, or its only subfolder.
 fn inside(folder: &Path) -> PathBuf {
     let entries = own::read_dir(folder).into_iter().flatten().flatten();
     match entries.map(|entry| entry.path()).collect::<Vec<_>>().as_slice() {
@@ -83,7 +83,7 @@ fn unreadable(error: &io::Error) -> Problem {
     Problem::error(Code::MissingKey, format!("/{RECIPE}"), message)
 }
 
-/// Where commands name a file of the folder, and which, with nothing in its name that is filled in later.
+/// Places in commands that name a file of the folder, with the file. Omits names with placeholders.
 fn programs(template: &TaskTemplate) -> impl Iterator<Item = (String, &str)> {
     let own = template.command.iter().enumerate().map(|(n, word)| (format!("/command/{n}"), word));
     let of_roles = template.roles.iter().enumerate().flat_map(|(role, found)| {
@@ -95,7 +95,7 @@ fn programs(template: &TaskTemplate) -> impl Iterator<Item = (String, &str)> {
         .filter(|(_, name)| !name.contains(['$', '{']))
 }
 
-/// What is wrong with a file that a command names, if something is.
+/// Problem of a file that a command names, if any.
 fn missing(folder: &Path, path: String, name: &str) -> Option<Problem> {
     let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     let message = match plain {

@@ -1,4 +1,4 @@
-//! The files of a template's folder that people read.
+//! Documentation files of a template's folder.
 
 use std::path::{Component, Path};
 
@@ -9,17 +9,17 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Longer files are not shown.
+/// Maximum size of a shown file, in bytes.
 const MOST: u64 = 256 << 10;
 
-/// What lies beside a template's recipe.
+/// Files next to a template's recipe.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beside {
-    /// The README, in Markdown.
+    /// README in Markdown.
     pub readme: Option<String>,
-    /// A pipeline that uses the template.
+    /// Pipeline that uses the template.
     pub example: Option<Example>,
-    /// A program before and after.
+    /// Program before and after.
     pub before_after: Option<BeforeAfter>,
 }
 
@@ -51,9 +51,9 @@ pub struct BeforeAfter {
     pub after: String,
 }
 
-/// Reads the folder. It may hold another version than the one asked for, or be gone: then there is nothing.
+/// Reads the folder. Empty if it contains another version or no longer exists.
 pub(crate) fn beside(installed: &InstalledTemplate) -> Beside {
-    // One that was installed as a document has none.
+    // Templates installed as a document have no folder.
     if installed.folder.is_empty() {
         return Beside::default();
     }
@@ -71,7 +71,7 @@ pub(crate) fn beside(installed: &InstalledTemplate) -> Beside {
     Beside { readme, example, before_after }
 }
 
-/// Whether a version is the one in the folder: one that is being tried out has a digest behind a `+`.
+/// Whether a version is the one in the folder. A version under test has a digest after a `+`.
 fn is_of(found: &str, wanted: &str) -> bool {
     wanted == found || wanted.split_once('+').is_some_and(|(plain, _)| plain == found)
 }
@@ -82,7 +82,7 @@ fn read(folder: &Path, name: &str) -> Option<String> {
     if small { own::read_to_string(path).ok() } else { None }
 }
 
-/// The program that an example's first task with a `script` runs.
+/// The program that the example's first task with a `script` runs.
 fn program(folder: &Path, document: &str) -> Option<Program> {
     let document = parse_pipeline(document).ok()?;
     let scripts = document.pipeline.tasks.iter().filter_map(|task| task.arguments.get("script"));
@@ -92,7 +92,7 @@ fn program(folder: &Path, document: &str) -> Option<Program> {
     Some(Program { name, text })
 }
 
-/// The first difference in a README: what it takes away is the program before, what it adds is the one after.
+/// The first diff in a README: removed lines are the program before, added lines the one after.
 fn before_after(readme: &str) -> Option<BeforeAfter> {
     let (_, rest) = readme.split_once("```diff\n")?;
     let (block, _) = rest.split_once("\n```")?;

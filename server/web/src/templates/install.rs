@@ -1,5 +1,5 @@
-//! Task templates that come as documents: checked, stored once, never changed. Their programs are in their images or
-//! commands: a template that brings files comes with its folder.
+//! Task templates installed as documents: validated, stored once, never changed. Their programs are in images
+//! or commands. A template with files needs a folder.
 
 use cubeloom_compiler::{check_template, parse_template};
 use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
@@ -10,20 +10,20 @@ use serde_json::json;
 
 use crate::audit::Act;
 
-/// The variable that names a template's folder.
+/// Variable with the template's folder.
 const FOLDER: &str = "CUBELOOM_TEMPLATE_DIR";
 
-/// Who has a name already.
+/// What has this name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// This very document.
+    /// The same document.
     Same,
-    /// Something else.
+    /// Another template.
     Other,
 }
 
 impl Taken {
-    /// The word for it.
+    /// Code of the variant.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -41,10 +41,10 @@ pub fn taken(set: &TemplateSet, name: &str, document: &str) -> Option<Taken> {
     Some(if same { Taken::Same } else { Taken::Other })
 }
 
-/// A document as a template that can be installed.
+/// Parses a document as a template to install.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All problems.
 pub fn read(document: &str) -> Result<InstalledTemplate, Vec<Problem>> {
     let template = parse_template(document)?;
     let mut problems = check_template(&template);
@@ -62,10 +62,10 @@ pub fn read(document: &str) -> Result<InstalledTemplate, Vec<Problem>> {
     Ok(InstalledTemplate { template, digest: text_digest(document), folder: String::new() })
 }
 
-/// Stores a template, unless it is there already.
+/// Stores a template, unless it is stored already.
 ///
 /// # Errors
-/// [`StoreError::TemplateChanged`] when its version is there with other content; when the database refuses.
+/// [`StoreError::TemplateChanged`] if the version exists with other content.
 pub async fn install(act: &Act<'_>, installed: &InstalledTemplate) -> Result<Stored, StoreError> {
     let template = &installed.template;
     let entry =

@@ -1,4 +1,4 @@
-//! Markdown that template authors wrote, as HTML that is safe to show.
+//! Renders template authors' Markdown as safe HTML.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -8,18 +8,18 @@ use pulldown_cmark::{Options, Parser};
 
 static CLEAN: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut builder = Builder::default();
-    // Files of the template's folder are not served, and pictures from elsewhere are not loaded.
+    // Files of the folder are not served, and external images are not loaded.
     builder
         .url_relative(UrlRelative::Deny)
         .rm_tags(["img"])
         .url_schemes(HashSet::from(["http", "https", "mailto"]));
     builder.add_allowed_classes("code", ["language-yaml", "language-python", "language-sh", "language-diff"]);
-    // Long lines scroll, also for those who have no mouse.
+    // Long lines can be scrolled with the keyboard.
     builder.set_tag_attribute_value("pre", "tabindex", "0");
     builder
 });
 
-/// Markdown as HTML, without scripts, styles and pictures.
+/// Renders Markdown without scripts, styles and images.
 pub(crate) fn html(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_FOOTNOTES;
     let mut raw = String::with_capacity(markdown.len() * 2);

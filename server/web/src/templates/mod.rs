@@ -1,5 +1,5 @@
-//! Task templates: those that come as documents or with their folder, and what a template's folder holds beside its recipe for people:
-//! explanations, an example, a program before and after it was made distributed.
+//! Task templates, installed as documents or folders. A folder can document a template: README, example, and
+//! a program before and after it was made distributed.
 
 mod files;
 mod folder;

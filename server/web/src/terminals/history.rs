@@ -1,9 +1,9 @@
-//! The latest of what a terminal has shown, for a browser that comes back.
+//! Latest output of a terminal, for browsers that reconnect.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How much is kept, in bytes.
+/// Maximum size of the history, in bytes.
 const KEPT: usize = 64 << 10;
 
 /// The latest bytes.
@@ -22,8 +22,8 @@ impl History {
         bytes.drain(..over);
     }
 
-    /// All of it. Where more had been shown, it begins with a line: the end of one, or of a sequence that moves the
-    /// cursor, would show as rubbish.
+    /// The whole history. If older output was dropped, it starts at a line: the end of a line or of an escape
+    /// sequence would show as garbage.
     pub(super) fn all(&self) -> Vec<u8> {
         let bytes = self.bytes();
         let whole = bytes.len() < KEPT;

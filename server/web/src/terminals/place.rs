@@ -1,4 +1,4 @@
-//! Where a terminal is opened: the last attempt at an instance that did not end well, and the worker that failed first.
+//! Selects the worker for a terminal: in the last attempt of a failed instance, the worker that failed first.
 
 use std::sync::Arc;
 
@@ -15,34 +15,31 @@ use crate::runs::job::Material;
 use crate::runs::{Reader, secrets};
 use crate::state::Web;
 
-/// Where a terminal is opened.
+/// Target of a terminal.
 pub(crate) struct Place {
-    /// Cluster.
     pub(crate) executor: Arc<dyn Executor>,
-    /// The attempt's job, for whoever opens the terminal.
+    /// Job of the attempt, for the user who opens the terminal.
     pub(crate) job: Job,
-    /// Worker.
     pub(crate) worker: WorkerName,
-    /// Its rank.
     pub(crate) rank: u32,
 }
 
-/// Whether an instance in this state ended in a way that one looks into.
+/// Whether terminals can be opened for an instance in this state: it ended without success.
 pub(crate) fn is_open_to(state: &InstanceState) -> bool {
     matches!(state, InstanceState::Failed { .. } | InstanceState::Cancelled)
 }
 
-/// Whether terminals can be opened on a cluster.
+/// Whether the cluster supports terminals.
 pub(crate) fn can(web: &Web, cluster: &str) -> bool {
     let can = |executor: Arc<dyn Executor>| executor.terminals().is_some();
     web.terminals().settings().most > 0 && web.clusters().get(cluster).is_some_and(can)
 }
 
 impl Place {
-    /// Finds it; `worker` is the one that is asked for.
+    /// Finds the target. `worker` is the requested one.
     ///
     /// # Errors
-    /// It is not there, or no terminal can be opened there; the sentence says why.
+    /// There is no such worker, or terminals are unavailable there. The message says why.
     pub(crate) async fn find(
         web: &Web,
         caller: &Caller,
@@ -65,7 +62,7 @@ impl Place {
     }
 }
 
-/// The instance, which has ended, and not well.
+/// The instance, which must have ended without success.
 async fn ended(web: &Web, reader: &Reader<'_>, task: TaskIx, instance: u32) -> ApiResult<InstanceRecord> {
     let planned = reader.plan.task(task);
     if planned.roles.is_empty() {
@@ -108,7 +105,7 @@ fn executor(web: &Web, cluster: &str) -> ApiResult<Arc<dyn Executor>> {
     Ok(executor)
 }
 
-/// The worker that is asked for, else the one that failed first, else the first.
+/// The requested worker, else the one that failed first, else the first.
 fn chosen(job: &Job, ended: &InstanceRecord, wanted: Option<&str>) -> ApiResult<(u32, WorkerName)> {
     let names = job
         .roles

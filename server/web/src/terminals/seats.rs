@@ -1,5 +1,5 @@
-//! How many terminals there are, of each person and in all: a shell holds memory of the machine's, and a person watches
-//! few at a time.
+//! Limits open terminals per user and in total: a shell takes memory of the machine, and a user watches only
+//! a few at a time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,12 +8,12 @@ use super::Session;
 use crate::error::{ApiError, ApiResult};
 use crate::state::TerminalSettings;
 
-/// After how many seconds it may be tried again.
+/// `Retry-After`, in seconds.
 const AGAIN: u64 = 30;
 
 type Taken = Arc<Mutex<HashMap<String, Held>>>;
 
-/// The terminals by their ids, those that are only being opened among them.
+/// Terminals by id, including those being opened.
 #[derive(Default)]
 pub(super) struct Seats(Taken);
 
@@ -22,7 +22,7 @@ struct Held {
     session: Option<Arc<Session>>,
 }
 
-/// A terminal's place; free again when it is dropped.
+/// Slot of a terminal, released on drop.
 pub(crate) struct Seat {
     taken: Taken,
     id: String,
@@ -66,7 +66,6 @@ impl Seats {
 }
 
 impl Seat {
-    /// What the terminal is called.
     pub(super) fn id(&self) -> &str {
         &self.id
     }

@@ -1,4 +1,4 @@
-//! One terminal, from when it was opened to its end.
+//! One terminal, from opening to end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,59 +18,59 @@ use crate::audit;
 use crate::auth::{self, Caller};
 use crate::state::{TerminalSettings, Web};
 
-/// How often it is asked whether the person may still have it.
+/// Interval at which the user's access is checked.
 const CHECK: Duration = Duration::from_secs(5);
-/// How long before its end a terminal says so.
+/// How long before its end a terminal warns the user.
 const WARNING: Duration = Duration::from_secs(60);
-/// How long a connection has to take the last word.
+/// Timeout for sending the last message to a connection.
 const LAST_WORD: Duration = Duration::from_secs(1);
-/// How much of what was shown before is sent at a time, in bytes.
+/// Maximum size of a chunk of the history, in bytes.
 const PIECE: usize = 16 << 10;
 
-/// A terminal as others see it.
+/// A terminal, as seen from outside.
 pub(crate) struct Session {
     id: String,
     run: RunId,
-    /// The id of the person whose it is.
+    /// Id of the user.
     person: String,
     ends_at: Timestamp,
     guests: mpsc::Sender<Guest>,
-    /// Who has closed it.
+    /// Name of the user who closed it.
     closing: watch::Sender<Option<String>>,
 }
 
 /// A connection to a terminal.
 pub(super) struct Guest {
-    /// What it is told.
+    /// Messages to the connection.
     pub(super) said: mpsc::Sender<Said>,
-    /// What it says; closed when it is lost.
+    /// Messages from the connection. Closed when it is lost.
     pub(super) typed: mpsc::Receiver<Typed>,
-    /// How much it may be told.
+    /// Flow control window of the output.
     pub(super) window: Arc<Window>,
 }
 
-/// What a connection is told.
+/// Message to a connection.
 pub(super) enum Said {
-    /// Bytes that the terminal shows.
+    /// Output of the terminal.
     Shown(Bytes),
-    /// So many seconds are left.
+    /// Remaining seconds.
     Warning(u64),
-    /// It is over.
+    /// The terminal has ended.
     Ended(TerminalEnd),
-    /// The same person has connected again.
+    /// The user has connected again.
     Replaced,
 }
 
-/// What a connection says.
+/// Message from a connection.
 pub(super) enum Typed {
-    /// Bytes that were typed.
+    /// Typed bytes.
     Keys(Bytes),
-    /// The terminal is now as large as this.
+    /// New size of the terminal.
     Resize(TerminalSize),
 }
 
 impl Session {
-    /// A terminal, and what keeps it.
+    /// A terminal and its task.
     pub(super) fn new(
         web: &Web,
         caller: &Caller,
@@ -103,17 +103,16 @@ impl Session {
         (Arc::new(session), keeper)
     }
 
-    /// Name.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// The run that it is opened at.
+    /// The run that it belongs to.
     pub(crate) fn run(&self) -> &RunId {
         &self.run
     }
 
-    /// Whether it is this person's.
+    /// Whether it belongs to this user.
     pub(crate) fn is_of(&self, caller: &Caller) -> bool {
         self.person == caller.user.id
     }
@@ -123,41 +122,41 @@ impl Session {
         self.ends_at
     }
 
-    /// Ends it, as `by` wants it; done when nothing of it is left.
+    /// Closes it for `by`. Returns after the cleanup.
     pub(crate) async fn close(&self, by: &Caller) {
         self.closing.send_replace(Some(by.user.name.clone()));
         self.guests.closed().await;
     }
 
-    /// Lets a connection in, in the place of the one that was there; `false` when it is over.
+    /// Replaces the current connection. Returns `false` if the terminal has ended.
     pub(super) async fn admit(&self, guest: Guest) -> bool {
         self.guests.send(guest).await.is_ok()
     }
 }
 
-/// What keeps a terminal.
+/// Task of a terminal.
 pub(super) struct Keeper {
     id: String,
     subject: String,
     began: Instant,
-    // Above `coming`: whoever waits for the end of that finds the place free.
+    // Above `coming`: the slot must be free once `coming` is closed.
     _seat: Seat,
     coming: mpsc::Receiver<Guest>,
     room: Room,
 }
 
-/// What happens next with a terminal.
+/// Next state of a terminal.
 enum Next {
-    /// It waits for its person.
+    /// No connection.
     Alone,
-    /// Somebody is there.
+    /// A connection.
     Guest(Guest),
-    /// It is over.
+    /// The terminal ends.
     End(TerminalEnd),
 }
 
 impl Keeper {
-    /// Until nothing of it is left, which is then in the audit log.
+    /// Runs until the end, cleans up and writes the audit log entry.
     pub(super) async fn keep(mut self) {
         let mut next = Next::Alone;
         let why = loop {
@@ -182,7 +181,7 @@ impl Keeper {
     }
 }
 
-/// A terminal's inside.
+/// State of the task.
 struct Room {
     web: Web,
     caller: Caller,
@@ -190,13 +189,13 @@ struct Room {
     history: History,
     deadline: Instant,
     settings: TerminalSettings,
-    /// When something was typed or shown last.
+    /// Time of the last input or output.
     stirred: Mutex<Instant>,
     closed: watch::Receiver<Option<String>>,
 }
 
 impl Room {
-    /// Without a connection. What the shell shows waits in it, and so do its programs.
+    /// Without a connection. Output stays in the shell, which blocks its programs.
     async fn alone(&self, coming: &mut mpsc::Receiver<Guest>) -> Next {
         tokio::select! {
             Some(guest) = coming.recv() => Next::Guest(guest),
@@ -205,7 +204,7 @@ impl Room {
         }
     }
 
-    /// With a connection, until it is lost or another one comes.
+    /// With a connection, until it is lost or replaced.
     async fn attended(&self, guest: Guest, coming: &mut mpsc::Receiver<Guest>) -> Next {
         let Guest { said, mut typed, window } = guest;
         let next = tokio::select! {
@@ -224,7 +223,7 @@ impl Room {
         next
     }
 
-    /// Passes on what the shell shows, after what it has shown already.
+    /// Sends the history, and then the shell's output.
     async fn show(&self, said: &mpsc::Sender<Said>, window: &Window) -> Next {
         let past = Bytes::from(self.history.all());
         for at in (0..past.len()).step_by(PIECE) {
@@ -240,7 +239,7 @@ impl Room {
                 _ => return Next::End(TerminalEnd::Exited),
             };
             self.stir();
-            // First, so that it is there for the next connection, should this one be lost now.
+            // Store first, for the next connection if this one is lost now.
             self.history.push(&shown);
             window.take(shown.len()).await;
             if said.send(Said::Shown(shown.into())).await.is_err() {
@@ -249,11 +248,11 @@ impl Room {
         }
     }
 
-    /// Passes on what is typed, until the connection is lost.
+    /// Passes input to the shell until the connection is lost.
     async fn take_in(&self, typed: &mut mpsc::Receiver<Typed>) {
         while let Some(typed) = typed.recv().await {
             self.stir();
-            // A shell that has ended takes nothing; that it has, is seen by who reads from it.
+            // A shell that has ended refuses input. The reader of its output notices the end.
             let _ = match typed {
                 Typed::Keys(keys) => self.shell.write(&keys).await,
                 Typed::Resize(size) => self.shell.resize(size).await,
@@ -261,7 +260,7 @@ impl Room {
         }
     }
 
-    /// Says when little time is left.
+    /// Warns shortly before the end.
     async fn warn(&self, said: &mpsc::Sender<Said>) -> std::convert::Infallible {
         let at = self.deadline.checked_sub(WARNING).unwrap_or(self.deadline);
         sleep_until(at).await;
@@ -270,7 +269,7 @@ impl Room {
         std::future::pending().await
     }
 
-    /// What ends it whoever is there.
+    /// Waits for conditions that end the terminal regardless of its connection.
     async fn over(&self) -> TerminalEnd {
         let (mut closed, mut stopping) = (self.closed.clone(), self.web.stopping());
         let mut check = interval(CHECK);
@@ -286,7 +285,7 @@ impl Room {
                     }
                 }
                 _ = check.tick() => {
-                    // While the database is away, what was known holds.
+                    // If the database is unreachable, keep the last result.
                     if !auth::still_valid(&self.web, &self.caller).await.unwrap_or(true) {
                         return TerminalEnd::Revoked;
                     }
@@ -299,7 +298,7 @@ impl Room {
         *self.stirred.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// When nothing has happened for too long, if nothing does.
+    /// When the inactivity timeout ends without further activity.
     fn quiet_at(&self) -> Instant {
         *self.stirred.lock().unwrap_or_else(PoisonError::into_inner) + self.settings.idle
     }

@@ -1,6 +1,7 @@
-//! One connection of a browser, or of a program, to a terminal.
+//! One connection of a browser or another client to a terminal.
 //!
-//! Binary messages are the terminal's bytes, both ways. Texts are JSON: what is said beside them, each with its `kind`.
+//! Binary messages are the terminal's bytes, in both directions. Text messages are JSON control messages with
+//! a `kind`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,16 +19,16 @@ use super::session::{Guest, Said, Typed};
 use super::window::Window;
 use crate::api::terminals::view::{TerminalEvent, TerminalMessage};
 
-/// How often a sign of life is asked for, and how long there may be none.
+/// Ping interval, and timeout without a sign of life.
 const PING: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(60);
-/// How long taking leave may take.
+/// Timeout of the closing handshake.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// The largest message that is read, in bytes, and how many wait for the shell to take them.
+/// Maximum size of a message, in bytes, and number of messages queued for the shell.
 pub(crate) const MESSAGE: usize = 64 << 10;
 const WAITING: usize = 64;
 
-/// Connects a terminal to its person, until one of them is gone.
+/// Connects a terminal to a socket, until either ends.
 pub(crate) async fn attend(session: Arc<Session>, socket: WebSocket) {
     let (mut sink, mut stream) = socket.split();
     let ((said, mut heard), (typed, typing)) = (mpsc::channel(4), mpsc::channel(WAITING));
@@ -43,7 +44,7 @@ pub(crate) async fn attend(session: Arc<Session>, socket: WebSocket) {
     };
     if let Some(farewell) = farewell {
         let _ = timeout(FAREWELL, sink.send(Message::Close(Some(farewell)))).await;
-        // Closed while something is unread, it would be cut off before the last word has been read.
+        // Closing with unread data would reset the connection before the client has read the last message.
         let _ = timeout(FAREWELL, async { while let Some(Ok(_)) = stream.next().await {} }).await;
     }
 }
@@ -52,7 +53,7 @@ fn frame(code: u16, reason: &'static str) -> CloseFrame {
     CloseFrame { code, reason: reason.into() }
 }
 
-/// Sends what is said; how to take leave when all is said, nothing when nobody is there any more.
+/// Sends the messages. Returns the close frame, or nothing if the connection is lost.
 async fn speak(
     heard: &mut mpsc::Receiver<Said>,
     sink: &mut (impl Sink<Message, Error = axum::Error> + Unpin),
@@ -81,8 +82,8 @@ fn message(said: Said) -> Message {
     Message::Text(serde_json::to_string(&event).unwrap_or_default().into())
 }
 
-/// Takes what comes. Never waits for the shell: what was shown must be heard of also while the shell takes nothing, or
-/// both would wait for each other.
+/// Handles incoming messages. Never waits for the shell: acknowledgements of output must arrive while the
+/// shell takes no input. Otherwise, both would wait for each other.
 async fn listen(
     stream: &mut (impl Stream<Item = Result<Message, axum::Error>> + Unpin),
     typed: &mpsc::Sender<Typed>,

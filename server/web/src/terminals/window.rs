@@ -1,14 +1,14 @@
-//! How much a browser may be sent that it has not shown yet. It says how much it has shown; without that, a program that
-//! prints without end would fill its memory, as nothing tells a page that it is read too slowly.
+//! Flow control of terminal output. The browser acknowledges rendered bytes. Otherwise, a program that prints
+//! without end would fill its memory, as WebSockets give pages no back pressure.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Semaphore;
 
-/// The bytes that may be under way at most.
+/// Maximum number of unacknowledged bytes.
 pub(super) const WINDOW: usize = 256 << 10;
 
-/// What is left of a connection's window.
+/// Remaining window of a connection.
 pub(super) struct Window {
     room: Semaphore,
     under_way: AtomicUsize,
@@ -19,7 +19,7 @@ impl Window {
         Self { room: Semaphore::new(WINDOW), under_way: AtomicUsize::new(0) }
     }
 
-    /// Waits until so many bytes may be sent, [`WINDOW`] at most.
+    /// Waits until this many bytes may be sent, at most [`WINDOW`].
     pub(super) async fn take(&self, bytes: usize) {
         let count = u32::try_from(bytes.min(WINDOW)).unwrap_or(u32::MAX);
         if let Ok(permit) = self.room.acquire_many(count).await {
@@ -28,7 +28,7 @@ impl Window {
         }
     }
 
-    /// So many bytes were shown; more than are under way count as those.
+    /// Acknowledges bytes. Limited to those in flight.
     pub(super) fn shown(&self, bytes: usize) {
         let mut back = 0;
         let taken = |under_way: usize| {

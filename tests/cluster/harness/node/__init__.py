@@ -1,7 +1,7 @@
 """A real node: a kubelet and containerd on this machine, whose pods are real processes.
 
-They run in process and mount namespaces of their own: when the first process of those ends, however it ends, the kernel
-ends every container and undoes every mount. What lies outside of them is in `host`.
+They run in their own process and mount namespaces. However the first process there ends, the kernel then ends
+every container and undoes every mount. `host` has the changes outside of the namespaces.
 """
 
 import json
@@ -16,15 +16,15 @@ from . import images, kubelet, names, runtime
 from .inside import Plan
 from .place import Place
 
-#: All pods of this namespace are put on the real node.
+#: All pods of this namespace are scheduled on the real node.
 NAMESPACE = "cubeloom-node"
 
 
 def start(parts: Parts, programs: dict[str, Path], api: Api, program: Path | None, place: Place) -> None:
-    """Starts the node; it is ready afterwards, with the images of the tests, and has a project in its namespace.
+    """Starts the node. Afterwards it is ready, with the test images, and has a project in its namespace.
 
-    `program` is the `cubeloom` that pods find; without it there are no images, and no pod can run. `place` is what `host.claim`
-    gave.
+    `program` is the `cubeloom` for pods; without it there are no images, and no pod can run. `place` is the
+    result of `host.claim`.
     """
     folder = parts.state / "node"
     folder.mkdir()
@@ -43,7 +43,7 @@ def start(parts: Parts, programs: dict[str, Path], api: Api, program: Path | Non
     command += [sys.executable, "-m", "harness.node.inside", plan.text()]
     environment = {
         "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
-        "PATH": f"{binaries}:/usr/sbin:/usr/bin:/sbin:/bin",  # containerd looks for its shim there, and for runc
+        "PATH": f"{binaries}:/usr/sbin:/usr/bin:/sbin:/bin",  # for containerd's shim, and runc
     }
     part = parts.start("node", command, environment)
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": kubelet.NODE}}
@@ -53,7 +53,8 @@ def start(parts: Parts, programs: dict[str, Path], api: Api, program: Path | Non
 
 def _make_project(api: Api, workspace: Path) -> None:
     workspace.mkdir()
-    # The kubelet gives this mode to the folders of a `subPath`, and it changes the group of no folder of the machine.
+    # The kubelet gives this mode to `subPath` folders, and it does not change the group of the machine's
+    # folders.
     workspace.chmod(0o777)
     api.apply(_namespace())
     project.make(api, NAMESPACE, workspace)

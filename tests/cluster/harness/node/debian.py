@@ -1,4 +1,4 @@
-"""The files of installed Debian packages and of all that they depend on: an image of them, without a download."""
+"""The files of installed Debian packages and their dependencies: an image without a download."""
 
 import os
 import re
@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Nobody reads these in an image.
+#: Not needed in an image.
 LEFT_OUT = ("/usr/share/doc/", "/usr/share/man/", "/usr/share/locale/", "/usr/share/lintian/", "/usr/share/info/")
-#: Folders that are links on a machine with one /usr.
+#: Folders that are links on a machine with a merged /usr.
 MERGED = ("bin", "lib", "lib64", "sbin")
-#: dpkg's states of a package whose files are all there. The later ones pass while another apt-get runs its triggers.
+#: dpkg's states of a package with all files present. The later ones pass while another apt-get runs its
+#: triggers.
 PRESENT = ("installed", "unpacked", "half-configured", "triggers-awaited", "triggers-pending")
 
 
@@ -21,13 +22,13 @@ PRESENT = ("installed", "unpacked", "half-configured", "triggers-awaited", "trig
 class Package:
     """An installed package."""
 
-    name: str  # as dpkg asks for it
+    name: str  # the name for dpkg queries
     version: str
     needs: list[list[str]]  # each is a list of alternatives
 
 
 def closure(wanted: Iterable[str]) -> list[Package]:
-    """These packages and what they depend on, by name. Those that are not installed fail with a sentence."""
+    """These packages and their dependencies, by name. Raises an error that names missing ones."""
     installed = _installed()
     found: dict[str, Package] = {}
     queue = list(wanted)
@@ -45,7 +46,7 @@ def closure(wanted: Iterable[str]) -> list[Package]:
 
 
 def _installed() -> dict[str, Package]:
-    """What is installed, by name and by what it provides."""
+    """Installed packages, by name and by what they provide."""
     fields = ("db:Status-Status", "binary:Package", "Package", "Version", "Provides", "Pre-Depends", "Depends")
     form = "\t".join(f"${{{field}}}" for field in fields) + "\n"
     real, provided = {}, {}
@@ -69,7 +70,7 @@ def _names(words: Iterable[str]) -> list[str]:
 
 
 def add(layer: tarfile.TarFile, packages: Iterable[Package]) -> None:
-    """Puts the packages' files into a layer, as they are on this machine, in one /usr."""
+    """Copies the packages' files from this machine into a layer with a merged /usr."""
     seen: set[str] = set()
     for name in MERGED:
         _link(layer, name, f"usr/{name}")
@@ -85,7 +86,8 @@ def add(layer: tarfile.TarFile, packages: Iterable[Package]) -> None:
 
 
 def _with_compiled(paths: Iterable[str]) -> Iterator[str]:
-    """Python's compiled files are of no package; without them every start compiles all modules anew."""
+    """Adds Python's compiled files, which belong to no package. Without them, every start compiles all
+    modules again."""
     for path in paths:
         yield path
         if path.endswith(".py"):
@@ -94,7 +96,7 @@ def _with_compiled(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _alternatives(layer: tarfile.TarFile, seen: set[str]) -> None:
-    """The links of Debian's alternatives (mpirun) are of no package either."""
+    """Adds the links of Debian's alternatives (mpirun), which belong to no package either."""
     for link in Path("/etc/alternatives").iterdir():
         target = os.path.realpath(link).lstrip("/")
         name = f"usr/bin/{link.name}"

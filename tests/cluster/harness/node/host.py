@@ -1,7 +1,7 @@
-"""What a real node changes on this machine outside of its namespaces: a bridge, and cgroups.
+"""Changes of a real node to this machine outside of its namespaces: a bridge, and cgroups.
 
-It is written down before it is made, and taken away by a guard process (`guard`), or, should that be killed as well,
-before the next real node starts in the same place.
+They are recorded before they are made. A guard process (`guard`) undoes them or, if it is killed as well, the
+next real node that starts in the same place.
 """
 
 import contextlib
@@ -21,11 +21,11 @@ from .place import MOST, Place
 CGROUPS = Path("/sys/fs/cgroup")
 CONTROLLERS = CGROUPS / "cgroup.subtree_control"
 PLUGINS = Path("/usr/lib/cni")
-#: Where the kubelet and containerd write whatever they are told; the node has its own there (`inside`).
+#: Folders that the kubelet and containerd always write to; the node mounts its own there (`inside`).
 HIDDEN = (Path("/run"), Path("/var/lib"), Path("/var/log"))
 PATIENCE = 30.0  # seconds until the kernel has ended the last container
 
-#: What it needs of the kernel, tried where it leaves no trace.
+#: Required kernel features, tested without leaving a trace.
 PROBE = """
 mount -t tmpfs tmpfs /run
 mkdir /run/lower /run/upper /run/work /run/merged
@@ -36,11 +36,11 @@ ip link add pod0 type veth peer name node0
 
 
 class Lacking(Exception):
-    """Why this machine cannot have a real node, as a sentence."""
+    """The reason why this machine cannot have a real node."""
 
 
 def claim(parts: Parts) -> Place:
-    """Makes the machine ready, and sees to it that all of it is undone; where the node is."""
+    """Prepares the machine, and ensures that everything is undone. Returns the node's place."""
     check()
     for folder in HIDDEN:
         if parts.state.is_relative_to(folder):
@@ -52,7 +52,7 @@ def claim(parts: Parts) -> Place:
         pass_fds=[lock.fileno()],
         start_new_session=True,
     )
-    lock.close()  # the guard holds it until all is undone
+    lock.close()  # the guard keeps it locked until everything is undone
 
     def let_go() -> None:
         guard.communicate()
@@ -66,7 +66,7 @@ def claim(parts: Parts) -> Place:
 
 
 def _free_place() -> tuple[Place, socket.socket]:
-    """A place that nobody has, with nothing left in it."""
+    """Locks an unused place, and removes leftovers there."""
     for place in map(Place, range(MOST)):
         if lock := place.lock():
             restore(place)
@@ -77,7 +77,7 @@ def _free_place() -> tuple[Place, socket.socket]:
 
 
 def check() -> None:
-    """Fails where this machine lacks what can be seen without changing anything."""
+    """Fails if this machine lacks a requirement that can be checked without changes."""
     if os.geteuid() != 0:
         raise Lacking("a real node needs root: it makes cgroups, mounts and a network bridge")
     for program in ("ip", "runc", "unshare"):
@@ -108,7 +108,7 @@ def _change(place: Place) -> None:
 
 
 def _make_cgroup(folder: Path) -> None:
-    """A cgroup; of CPUs and memory nodes it has all that the one above has (version 1 gives it none)."""
+    """Creates a cgroup with all CPUs and memory nodes of its parent (cgroup v1 starts with none)."""
     folder.mkdir()
     for name in ("cpuset.mems", "cpuset.cpus"):
         if (folder / name).exists() and (folder.parent / name).exists():
@@ -116,14 +116,14 @@ def _make_cgroup(folder: Path) -> None:
 
 
 def _ip(*words: str) -> None:
-    # A session of its own: a Ctrl-C is for the program that brings the cluster up, and undoes what is half done.
+    # In its own session: Ctrl-C must reach only the main program, which undoes unfinished work.
     done = subprocess.run(["ip", *words], capture_output=True, text=True, start_new_session=True)
     if done.returncode:
         raise OSError(f"ip {' '.join(words)}: {done.stderr.strip()}")
 
 
 def _hierarchies() -> Iterator[Path]:
-    """The roots of the control groups: one with version 2, one a controller with version 1."""
+    """The cgroup roots: one with version 2, one per controller with version 1."""
     if (CGROUPS / "cgroup.procs").exists():
         yield CGROUPS
         return
@@ -133,7 +133,7 @@ def _hierarchies() -> Iterator[Path]:
 
 
 def restore(place: Place) -> None:
-    """Takes away what a real node left, as far as there is something."""
+    """Removes what a real node left, if anything."""
     if not place.record.exists():
         return
     record = json.loads(place.record.read_text())
@@ -152,12 +152,12 @@ def restore(place: Place) -> None:
 
 
 def _controllers() -> list[str]:
-    """What cgroups below the root can have: with version 2 the kubelet adds to it."""
+    """Controllers enabled below the root: with version 2, the kubelet enables more."""
     return CONTROLLERS.read_text().split() if CONTROLLERS.exists() else []
 
 
 def _remove_cgroup(folder: Path) -> bool:
-    """Removes a tree of cgroups, the deepest first; whether it is gone."""
+    """Removes a tree of cgroups, deepest first. Returns whether it is gone."""
     if not folder.exists():
         return True
     try:

@@ -1,7 +1,7 @@
-"""The image of the tests: Debian's Python and Open MPI, the packages of the examples, the task templates, the program.
+"""The test image: Debian's Python and Open MPI, the examples' packages, the task templates, the program.
 
-It has the names of all task templates' images, so that what `cubeloom compile` prints runs as it is printed. What
-seldom changes is kept beside the other tools; the templates and the program are put on top each time.
+It has the names of all task templates' images, so that the output of `cubeloom compile` runs unchanged.
+Rarely changing layers are cached beside the other tools; the templates and the program are added each time.
 """
 
 import hashlib
@@ -17,9 +17,9 @@ import yaml
 from . import debian, oci, spark
 
 ROOT = Path(__file__).resolve().parents[4]
-#: What an image of any template has; openmpi-bin is for `mpi`.
+#: Packages of every template's image; openmpi-bin is for `mpi`.
 PACKAGES = ("python3", "bash", "coreutils", "dash", "grep", "libc-bin", "openmpi-bin", "sed")
-#: Containers that hold a pod's network, and those that operators put before a worker.
+#: The pause container, which owns a pod's network, and the init containers that operators add to workers.
 PAUSE, HELPER = "docker.io/local/pause:1", "docker.io/local/helper:1"
 TEMPLATES = (ROOT / "task-templates", ROOT / "tests" / "cluster" / "templates")
 PACKAGES_OF_PYTHON = f"usr/local/lib/python{sys.version_info.major}.{sys.version_info.minor}/dist-packages"
@@ -46,14 +46,14 @@ def _templates() -> list[Path]:
 
 
 def _names() -> list[str]:
-    """The images that the templates name."""
+    """The images of the templates."""
     documents = (yaml.safe_load((folder / "template.yaml").read_text()) for folder in _templates())
-    # What a person does has none; of others a task names its own.
+    # Manual tasks have no image; with some templates, a task names its own.
     return sorted({image for document in documents if "{{" not in (image := document.get("image", "{{"))})
 
 
 def _add_program(layer: tarfile.TarFile, program: Path, copy: Path) -> None:
-    """Without what a debugger needs it is a quarter of its size."""
+    """Removes debug information, which leaves a quarter of the size."""
     subprocess.run(["strip", "-o", str(copy), str(program)], check=True)
     layer.add(copy, "usr/local/bin/cubeloom", filter=_of_root)
     copy.unlink()
@@ -66,7 +66,7 @@ def _of_root(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
 
 def _base(folder: Path) -> oci.Layer:
-    """The layer below the templates, made when what it is made of has changed."""
+    """The layer below the templates, rebuilt when its inputs have changed."""
     packages = debian.closure(PACKAGES)
     requirements = folder / "requirements.txt"
     requirements.write_text("".join(f"{line}\n" for line in _requirements()))
@@ -83,7 +83,7 @@ def _base(folder: Path) -> oci.Layer:
 
 
 def _requirements() -> list[str]:
-    """The Python packages of the examples' tasks, and what only tests need."""
+    """The Python packages of the examples' tasks and of the tests."""
     found = set((ROOT / "tests" / "cluster" / "real" / "requirements.txt").read_text().split())
     for file in (ROOT / "examples").glob("*/pipeline.yaml"):
         for task in yaml.safe_load(file.read_text())["tasks"]:

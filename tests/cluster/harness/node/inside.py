@@ -1,6 +1,7 @@
-"""The first process of the node's own namespaces: mounts what the kubelet expects, starts containerd and the kubelet.
+"""The first process in the node's own namespaces: mounts what the kubelet expects, starts containerd and the
+kubelet.
 
-When it ends the kernel ends all others in there. Its argument is a `Plan`, as JSON.
+When it ends, the kernel ends all others in there. Its argument is a `Plan`, as JSON.
 """
 
 import json
@@ -12,7 +13,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-#: What the kubelet and the bridge plugin would set for the whole machine. They find it set already, in files of ours.
+#: Kernel settings that the kubelet and the bridge plugin would change for the whole machine. They find them
+#: set already, in files of ours.
 SYSCTLS = {
     "kernel/panic": "10",
     "kernel/panic_on_oops": "1",
@@ -29,13 +31,13 @@ GRACE = 10.0  # seconds between TERM and KILL
 
 @dataclass
 class Plan:
-    """What is started, and where it has its files."""
+    """What to start, and the paths of its files."""
 
     folder: str
     logs: str
     containerd: list[str]
     ctr: str
-    archive: str  # of the images to import; empty where there are none
+    archive: str  # of the images to import; empty for none
     kubelet: list[str]
 
     def text(self) -> str:
@@ -43,7 +45,7 @@ class Plan:
 
 
 class Node:
-    """The processes, and how they end."""
+    """The processes, and their shutdown."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -56,7 +58,7 @@ class Node:
         self.ended = True
 
     def run(self) -> int:
-        """The whole life of the node; its exit code."""
+        """The whole life of the node. Returns its exit code."""
         mount(Path(self.plan.folder))
         self.start("containerd", self.plan.containerd)
         self.wait_for_containerd()
@@ -78,7 +80,7 @@ class Node:
             self.children[name] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
 
     def reap(self) -> None:
-        """Takes note of processes that have ended: orphans of containers become children of this one."""
+        """Reaps ended processes: orphans of containers become children of this one."""
         while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
             own = next((name for name, child in self.children.items() if child.pid == ended.si_pid), None)
             if own:
@@ -111,7 +113,7 @@ class Node:
 
 
 def mount(folder: Path) -> None:
-    """What the node changes in the file system is seen by itself alone, and ends with it."""
+    """The node's file system changes are visible only to itself, and end with it."""
     _mount("--make-rshared", "/")  # among the mounts of this namespace
     (folder / "log").mkdir()
     _mount("--bind", str(folder / "log"), "/var/log")
@@ -122,7 +124,7 @@ def mount(folder: Path) -> None:
             file.write_text(f"{value}\n")
             _mount("--bind", str(file), str(place))
     _mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run")
-    # The socket of devices, and results of network plugins, have fixed places there.
+    # The device plugin socket, and results of network plugins, have fixed paths there.
     upper, work = Path("/run/lib/upper"), Path("/run/lib/work")
     upper.mkdir(parents=True)
     work.mkdir()

@@ -1,4 +1,4 @@
-"""How the kubelet is set up, and the node that it makes known."""
+"""The kubelet's configuration, and the node that it registers."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from .place import Place
 
 NODE = "real"
 LABEL = "cubeloom-test/node"
-#: Only pods that are meant for the real node are put there.
+#: Only pods meant for the real node are scheduled there.
 TOLERATION = {"key": LABEL, "operator": "Equal", "value": NODE, "effect": "NoSchedule"}
 
 
@@ -35,7 +35,7 @@ def configuration(state: Path, folder: Path, place: Place, port: int) -> Object:
         "address": place.gateway,
         "port": port,
         "healthzPort": 0,
-        # The API server alone: with a log comes the right to run commands in containers.
+        # The API server alone: access to logs includes the right to run commands in containers.
         "authentication": {
             "anonymous": {"enabled": False},
             "webhook": {"enabled": False},
@@ -51,13 +51,13 @@ def configuration(state: Path, folder: Path, place: Place, port: int) -> Object:
         "failSwapOn": False,
         "makeIPTablesUtilChains": False,
         "localStorageCapacityIsolation": False,
-        # Names of the cluster and nothing else: the machine's own resolver is not asked.
+        # Only names of the cluster: the machine's own resolver is not used.
         "clusterDNS": [place.gateway],
         "clusterDomain": "cluster.local",
         "resolvConf": "",
-        # A machine whose disk is nearly full is no reason to evict the tests, or to delete images that no registry has.
+        # A nearly full disk of the machine must not evict the tests, or delete images that no registry has.
         "evictionHard": {"memory.available": "100Mi"},
         "imageGCHighThresholdPercent": 100,
-        # Of a log that grows faster than it is read, what the kubelet has rotated away is lost.
+        # When a log grows faster than it is read, the part that the kubelet has rotated away is lost.
         "containerLogMaxSize": "1Gi",
     }

@@ -1,4 +1,4 @@
-"""The cluster's names: CoreDNS on the bridge, where pods ask."""
+"""The cluster's DNS: CoreDNS on the bridge, where pods query it."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ CONFIGURATION = """\
 
 
 def start(parts: Parts, programs: Path, place: Place) -> None:
-    """Starts it; it answers afterwards."""
+    """Starts it. It answers afterwards."""
     file = parts.state / "Corefile"
     file.write_text(CONFIGURATION.format(address=place.gateway, kubeconfig=parts.state / "kubeconfig"))
     part = parts.start("coredns", [str(programs / "bin" / "coredns"), "-conf", str(file)])

@@ -1,4 +1,4 @@
-"""Images as an OCI archive, which containerd imports: a list of layers under one or more names."""
+"""Images as an OCI archive for containerd to import: a list of layers under one or more names."""
 
 import hashlib
 import io
@@ -14,7 +14,7 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 @dataclass
 class Layer:
-    """A layer: a tar file that is not compressed, so that its two digests are one."""
+    """A layer: an uncompressed tar file, so that its two digests are equal."""
 
     file: Path
     digest: str
@@ -26,7 +26,8 @@ class Layer:
 
 
 def write(archive: Path, layers: list[Layer], names: list[str], present: int = 0, entrypoint: str | None = None) -> None:
-    """Writes an archive. The contents of the first `present` layers are left out: they are where it is imported."""
+    """Writes an archive without the contents of the first `present` layers, which the importer already has.
+    """
     started: dict[str, object] = {"Env": [f"PATH={PATH}"], "Cmd": ["sleep", "infinity"]}
     config = {
         "architecture": ARCHITECTURES.get(platform.machine(), platform.machine()),

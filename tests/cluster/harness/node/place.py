@@ -1,4 +1,4 @@
-"""Where on this machine a real node is: its names, by number, and who has which."""
+"""The places for real nodes on this machine: numbered names, and their locks."""
 
 import socket
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class Place:
 
     @property
     def gateway(self) -> str:
-        """This machine's address among them."""
+        """This machine's address in that network."""
         return str(self.network[1])
 
     @property
@@ -31,16 +31,16 @@ class Place:
 
     @property
     def cgroup(self) -> str:
-        """The cgroup above those of its pods."""
+        """The parent cgroup of its pods."""
         return f"cubeloom-node-{self.index}"
 
     @property
     def record(self) -> Path:
-        """What was so before it came; there only while something has to be undone."""
+        """The machine's state from before; exists only while something has to be undone."""
         return Path(f"/run/{self.cgroup}.json")
 
     def lock(self) -> socket.socket | None:
-        """Held until the last process that has it ends; none where somebody has the place."""
+        """Locks the place until the last process with the lock ends; None if it is taken."""
         lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             lock.bind(f"\0{self.cgroup}")
@@ -50,7 +50,7 @@ class Place:
         return lock
 
     def is_routed(self) -> bool:
-        """Whether this machine has a route of its own to these addresses."""
+        """Whether this machine has its own route to these addresses."""
         return any(self.network.overlaps(each) for each in _routes())
 
 

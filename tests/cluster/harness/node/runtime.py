@@ -1,4 +1,4 @@
-"""How containerd and its network of pods are set up. Where it has files, and its socket, nobody else sees them."""
+"""The configuration of containerd and the pod network. Its files and its socket are private to the node."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ SystemdCgroup = false
 
 
 def write(folder: Path, place: Place, pause: str) -> Path:
-    """Writes containerd's configuration and the network's; the path of the first."""
+    """Writes the configuration of containerd and of the network. Returns the path of the first."""
     bridge = {
         "type": "bridge",
         "bridge": place.bridge,

@@ -1,4 +1,4 @@
-"""Spark in the image of the tests, where SPARK_HOME and JAVA_HOME say which: 800 MB that only its own check needs."""
+"""Spark in the test image, if SPARK_HOME and JAVA_HOME are set: 800 MB that only its own check needs."""
 
 import io
 import os
@@ -6,12 +6,12 @@ import tarfile
 from pathlib import Path
 
 ENTRYPOINT = Path(__file__).resolve().parents[2] / "spark" / "entrypoint"
-#: Java wants a name for whoever runs it: the uid that pods have where nothing else is said.
+#: Java requires a name for its user: here for the default uid of pods.
 USERS = "root:x:0:0:root:/root:/bin/sh\nspark:x:10000:10000:spark:/tmp:/bin/sh\n"
 
 
 def add(layer: tarfile.TarFile) -> str | None:
-    """Adds it; where an image that has it starts."""
+    """Adds it. Returns where an image that has it starts."""
     homes = {name: os.environ.get(name) for name in ("SPARK_HOME", "JAVA_HOME")}
     if not all(homes.values()):
         return None
@@ -28,7 +28,7 @@ def add(layer: tarfile.TarFile) -> str | None:
 
 
 def _add_folder(layer: tarfile.TarFile, folder: Path, name: str) -> None:
-    """All of its files, but links that lead nowhere: to packages that are not installed."""
+    """All files, except dangling links to packages that are not installed."""
     for place, _, files in os.walk(folder, followlinks=True):
         for file in (Path(place, each) for each in files):
             if file.exists():

@@ -1,4 +1,5 @@
-"""All workers send their rank to the first, which answers with the sum: what any collective operation begins with."""
+"""All workers send their rank to the first, which answers with the sum: the first step of any collective
+operation."""
 
 import os
 import socket

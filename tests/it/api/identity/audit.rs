@@ -1,4 +1,5 @@
-//! The audit log: every kind of change, by whom, by what, from where, before and after; and never a secret.
+//! The audit log: every kind of change with person, credential, address, before and after, and never a
+//! secret.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use super::help::{Browser, audited, sign_in};
 use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 
-/// Routes that are no `GET` and leave no entry, with why.
+/// Routes other than `GET` that leave no entry, with the reason.
 const WITHOUT: [(&str, &str, &str); 10] = [
     ("POST", "/preferences", "writes a cookie of the browser's own; nothing on the server changes"),
     ("POST", "/api/v1/projects/{project}/validate", "only looks"),
@@ -64,7 +65,7 @@ fn every_change_is_there_and_no_secret_is() {
     look_at_entries(&ada, left.values().flatten().map(String::as_str).collect());
 }
 
-/// Each entry has its parts; `actions` are all there.
+/// Each entry is complete, and all `actions` occur.
 fn look_at_entries(ada: &Client, actions: BTreeSet<&str>) {
     let log = ada.get("/audit?limit=200").expect(200).json();
     let items = log["items"].as_array().unwrap();
@@ -74,8 +75,8 @@ fn look_at_entries(ada: &Client, actions: BTreeSet<&str>) {
         let action = item["action"].as_str().unwrap();
         let via = item["via"].as_str().unwrap();
         let by_hand = via == "command line";
-        // What the server starts by itself comes from nowhere: the first run of a back-fill, or that of a date that a person asked
-        // for, where the keeper of schedules is faster than the request.
+        // Actions of the server itself have no address: the first run of a back-fill, or a requested date's
+        // run if the scheduler is faster than the request.
         let by_itself = ["server", "backfill", "run", "person"].contains(&via);
         let address = if by_hand || by_itself { "" } else { "127.0.0.1" };
         assert_eq!(item["address"], address, "{item}");
@@ -105,7 +106,7 @@ fn who_was_refused_is_there_and_does_not_fill_the_log() {
         vera.post("/projects/default/pipelines", &json!({"document": ""})).expect(403);
     }
     let refused = audited(&ada, "request.refuse");
-    // In each minute ten.
+    // Ten per minute.
     assert!((10..=15).contains(&refused.len()), "{refused:?}");
     assert_eq!(
         (&refused[0]["user"], &refused[0]["subject"], &refused[0]["project"]),
@@ -145,7 +146,7 @@ fn an_entry_says_who_by_what_before_and_after() {
             json!({"role": "viewer"})
         ]
     );
-    // What was refused is no change.
+    // A refused request is no change.
     let before = audited(&ada, "member.put").len();
     put("emperor").expect(422);
     send(eve.request(Method::PUT, "/projects/default/members/emil").json(&json!({"role": "owner"})))
@@ -156,7 +157,7 @@ fn an_entry_says_who_by_what_before_and_after() {
     let entry = audited(&ada, "project.update")[0].clone();
     assert!(entry["via"].as_str().unwrap().starts_with("token "), "{entry}");
     assert_eq!((&entry["before"]["label"], &entry["after"]["label"]), (&json!("Default"), &json!("Ours")));
-    // An owner reads their project's, and nothing else's.
+    // Owners read only their project's log.
     let of_project = named.get("/projects/default/audit?limit=200").expect(200).json();
     let others: Vec<&Value> =
         of_project["items"].as_array().unwrap().iter().filter(|one| one["project"] != "default").collect();
@@ -171,7 +172,7 @@ fn an_entry_says_who_by_what_before_and_after() {
     assert!(!page(&viewer, "/projects/default").expect(200).text().contains("/projects/default/audit"));
     page(&server.as_(Who::Stranger), "/projects/default/audit").expect(404);
     page(&named, "/audit").expect(403);
-    // Nobody changes it.
+    // Entries cannot be changed.
     let path = format!("/audit/{}", entry["id"].as_str().unwrap());
     assert!(matches!(ada.delete(&path, "*").status, 404 | 405));
 }

@@ -1,4 +1,5 @@
-//! The audit log as a file: filtered as the pages are, whole, harmless in a spreadsheet, and for those who may read it.
+//! The exported audit log: filtered like the pages, complete, safe in a spreadsheet, and restricted to its
+//! readers.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ fn lines(answer: &Answer) -> Vec<Value> {
     answer.text().lines().map(|line| serde_json::from_str(line).expect(line)).collect()
 }
 
-/// A table as Python's library reads it.
+/// A CSV table as parsed by Python's library.
 fn table(text: &str) -> Vec<Vec<String>> {
     const READ: &str = "import csv, io, json, sys\n\
                         text = io.TextIOWrapper(sys.stdin.buffer, encoding='utf-8', newline='')\n\
@@ -51,7 +52,7 @@ fn a_table_is_harmless_and_has_what_the_filter_leaves() {
     let found = lines(&accepting("application/x-ndjson"));
     assert_eq!((found.len(), &found[0]["subject"]), (1, &json!("@sum(a1)")));
     assert_eq!(accepting("application/json").json()["items"], json!(found));
-    // Each export is in the log itself, with what was asked for.
+    // Each export is logged itself, with its filters.
     let exports = audited(&ada, "audit.export");
     assert_eq!(exports.len(), 3, "{exports:?}");
     assert_eq!((&exports[0]["subject"], &exports[0]["user"]), (&json!("ndjson"), &json!("ada")));
@@ -78,7 +79,7 @@ fn a_file_has_every_entry_however_many_there_are() {
     let period = "since=2023-11-14T22:13:30Z&until=2023-11-14T22:13:40Z";
     let found = lines(&ada.get(&format!("/audit?format=ndjson&user=bulk&{period}")).expect(200));
     assert_eq!(found.len(), 10);
-    // Owners have their project's only.
+    // Owners export only their project's log.
     let owner = server.as_(Who::Owner);
     let of_project = |client: &Client| {
         client.get("/projects/default/audit?format=ndjson&user=bulk&project=vision").expect(200)

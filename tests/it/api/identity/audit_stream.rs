@@ -1,5 +1,5 @@
-//! The audit log sent away: every entry reaches the receiver, also across a restart and from several servers, and a receiver
-//! that is away holds nothing up.
+//! The streamed audit log: every entry reaches the receiver, also across a restart and from several servers.
+//! An unreachable receiver blocks nothing.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -25,7 +25,7 @@ fn server(settings: &[(&str, &str)]) -> Server {
     Server::start_in(app)
 }
 
-/// Leaves an entry `project.update` with this label.
+/// Leaves a `project.update` entry with this label.
 fn change(owner: &Client, label: &str) {
     owner.patch("/projects/default", "*", &json!({"label": label})).expect(200);
 }
@@ -46,7 +46,7 @@ fn labels(heard: &Heard) -> String {
     heard.lock().unwrap().iter().map(|(_, body)| body.clone()).collect()
 }
 
-/// Whether a receiver got every entry of these actions that the log has.
+/// Whether a receiver got every logged entry of this action.
 fn has_all(ada: &Client, heard: &Heard, action: &str) -> bool {
     let got = got(heard);
     audited(ada, action).iter().all(|entry| got.contains_key(entry["id"].as_str().unwrap()))
@@ -75,16 +75,16 @@ fn a_webhook_gets_every_entry_as_json_lines_once() {
     wait_for("all to be sent", || has_all(&ada, &heard, "project.update"));
     let twice: Vec<_> = got(&heard).into_iter().filter(|(_, times)| *times > 1).collect();
     assert!(twice.is_empty(), "{twice:?}");
-    // What it sent is what the log has.
+    // The sent entry equals the logged one.
     let entry = audited(&ada, "project.update")[0].clone();
     assert!(labels(&heard).lines().any(|line| serde_json::from_str::<Value>(line).unwrap() == entry));
-    // Neither the address nor the header is said anywhere.
+    // Neither the address nor the header appears in logs or responses.
     assert!(!server.log().contains("s3cret") && !server.log().contains("key=hidden"), "{}", server.log());
 }
 
 #[test]
 fn what_a_receiver_missed_is_sent_when_it_is_back_also_by_the_next_server() {
-    // No receiver is there at first.
+    // At first, no receiver listens.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
@@ -105,7 +105,7 @@ fn what_a_receiver_missed_is_sent_when_it_is_back_also_by_the_next_server() {
     assert!(!server.log().contains("key=hidden"), "{}", server.log());
 }
 
-/// A receiver of HTTP at a port.
+/// An HTTP receiver on a port.
 fn listen_at(port: u16) -> (String, Heard) {
     let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
     crate::api::alerts::receiver_at(listener, FINE)
@@ -127,7 +127,7 @@ fn of_two_servers_on_one_database_one_sends_each_entry() {
         change(if n % 2 == 0 { &owner } else { &other }, &format!("label {n}"));
     }
     wait_for("all to be sent", || has_all(&ada, &heard, "project.update"));
-    // The one that sends is killed when it has noted so: the other goes on.
+    // The sending server is killed once it has recorded its progress: the other one continues.
     let noted = |store: Store| async move { store.unsent_audit("webhook", 1).await.unwrap().is_empty() };
     wait_for("all to be noted", || with_database(&database, noted));
     here.kill();
@@ -142,13 +142,13 @@ fn of_two_servers_on_one_database_one_sends_each_entry() {
     assert!(updates.len() == 21 && updates.iter().all(|id| got[id] == 1), "{got:?}");
 }
 
-/// Asks a database what a server on it would.
+/// Queries a database as a server on it would.
 fn with_database<T, F: Future<Output = T>>(database: &Database, ask: impl FnOnce(Store) -> F) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { ask(Store::open(&Options::new(database.url())).await.unwrap()).await })
 }
 
-/// The JSON of a message of syslog.
+/// The JSON of a syslog message.
 fn message(text: &str) -> Value {
     let mut parts = text.splitn(8, ' ');
     let head: Vec<&str> = parts.by_ref().take(7).collect();
@@ -159,7 +159,7 @@ fn message(text: &str) -> Value {
     entry
 }
 
-/// Waits for a label among the messages that come in, each read by `next`.
+/// Waits until one of the incoming messages, which `next` reads, contains a label.
 fn until_label(label: &str, next: impl Fn() -> String) {
     for _ in 0..100 {
         if message(&next())["after"]["label"] == label {
@@ -204,7 +204,7 @@ fn syslog_gets_messages_by_tcp_with_counted_octets() {
     let kept = Arc::clone(&heard);
     thread::spawn(move || {
         for (n, mut stream) in listener.incoming().flatten().enumerate() {
-            // The first connection breaks: what was on it is sent once more.
+            // The first connection breaks: its messages are sent again.
             if n == 0 {
                 let _ = stream.read(&mut [0; 1]);
                 continue;

@@ -1,4 +1,5 @@
-//! Downloads and uses of secrets in the audit log: who got what, never a value, and a burst is seen whole.
+//! Downloads and uses of secrets in the audit log: who accessed them, never a value, and bursts are recorded
+//! whole.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use crate::api::support::{Client, Server, Who};
 
 const VALUE: &str = "tops3cret-of-the-project";
 
-/// What the log has of downloads: action, subject, what and who, the oldest first.
+/// The logged downloads, oldest first: action, subject, object and person.
 fn downloads(ada: &Client) -> Vec<(String, String, String, String)> {
     let mut all: Vec<Value> = ["file.", "log."].into_iter().flat_map(|kind| audited(ada, kind)).collect();
     all.sort_by(|a, b| a["id"].as_str().cmp(&b["id"].as_str()));
@@ -38,7 +39,7 @@ fn what_leaves_the_server_is_in_the_log_and_what_is_only_looked_at_is_not() {
     let volume = "/projects/default/volumes/workspace";
     let written = editor.request(Method::PUT, &format!("{volume}/file?path=d/in.txt")).body("hello");
     send(written).expect(204);
-    // Lists, logs that a page follows, what is not there, and heads: nothing leaves.
+    // Lists, followed logs, missing files and `HEAD` requests are no downloads.
     for path in
         [format!("/runs/{run}/files"), format!("/runs/{run}/logs/text?task=a"), format!("{volume}/files")]
     {
@@ -89,7 +90,7 @@ fn a_burst_of_downloads_is_counted_whole_also_when_the_server_ends() {
         editor.get(file).expect(200);
     }
     let written = audited(&ada, "file.download").len();
-    // In each minute thirty.
+    // Thirty per minute.
     assert!((30..=60).contains(&written), "{written}");
     server.stop();
     server.run();
@@ -111,7 +112,7 @@ fn the_use_of_a_secret_is_in_the_log_once_for_each_run() {
         owner.post("/projects/default/secrets", &json!({"name": name, "value": VALUE})).expect(201);
     }
     editor.post("/me/secrets", &json!({"name": "shared", "value": VALUE})).expect(201);
-    // The first try fails, and two tasks have the same secret.
+    // The first attempt fails, and two tasks use the same secret.
     let once = "test -e $CUBELOOM_RUN_DIR/tried || { touch $CUBELOOM_RUN_DIR/tried; exit 1; }";
     let secrets = "    secrets: [shared]\n";
     let retry = "    retry: {attempts: 2, on: [error], backoff: {initial: 10ms}}\n";
@@ -146,7 +147,7 @@ fn the_use_of_a_secret_is_in_the_log_once_for_each_run() {
         ]
     );
     assert!(!ada.get("/audit?format=ndjson").expect(200).text().contains(VALUE));
-    // It goes with the run, and the entries stay.
+    // Deleting the run deletes the file and keeps the entries.
     owner.delete(&format!("/runs/{run}"), "*").expect(204);
     assert_eq!(audited(&ada, "secret.use").len(), 4);
 }

@@ -1,4 +1,4 @@
-//! One request of every kind that changes something, and what each left in the audit log.
+//! One request of every kind that changes something, and the audit entries each leaves.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use crate::api::storage::clusters::AWAY;
 use crate::api::support::client::send;
 use crate::api::support::{Answer, Client, PASSWORD, Server, Who};
 
-/// Passwords and values that must stand nowhere in the log.
+/// Passwords and values that must not appear in the log.
 pub const SECRETS: [&str; 6] =
     [PASSWORD, "the value of a secret", "its value afterwards", "another long password", "clt_", "tops3cret"];
 
@@ -26,16 +26,16 @@ label: {en: Say, zh: 说}, help: {en: Says it., zh: 说出来。}, framework: si
 parameters: {type: object, additionalProperties: false, properties: {}},
 roles: [{name: worker, replicas: 1, resources: {cpu: 100m, memory: 64Mi}}], command: [echo, hi]}"#;
 
-/// A reader of the audit log who notes which request left which entry.
+/// A reader of the audit log that records which request left which entry.
 pub struct Log {
     reader: Client,
     known: RefCell<BTreeSet<String>>,
-    /// The actions by the route that left them: `("POST", "/api/v1/projects")`.
+    /// The actions, by the route that left them: `("POST", "/api/v1/projects")`.
     pub left: RefCell<BTreeMap<(&'static str, &'static str), BTreeSet<String>>>,
 }
 
 impl Log {
-    /// Notes what a request has left that was carried out.
+    /// Records the entries of a completed request.
     #[track_caller]
     fn note(&self, answer: Answer) -> Answer {
         assert!((200..400).contains(&answer.status), "{}: {}", answer.asked, answer.text());
@@ -47,7 +47,7 @@ impl Log {
         let log = self.reader.get("/audit?limit=50").expect(200).json();
         for entry in log["items"].as_array().unwrap() {
             let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
-            // What the tests' commands did meanwhile, and the server by itself, is no doing of the request's.
+            // Excludes entries of test commands and of the server itself.
             let by_request = !["server", "command line", "run"].contains(&text("via").as_str());
             if self.known.borrow_mut().insert(text("id")) && by_request {
                 actions.insert(text("action"));
@@ -57,7 +57,7 @@ impl Log {
     }
 }
 
-/// Does everything once that can be done.
+/// Performs every possible change once.
 pub fn change_everything(server: &Server) -> Log {
     let log = begin(server);
     let ada = server.as_(Who::Administrator);
@@ -80,7 +80,7 @@ pub fn change_everything(server: &Server) -> Log {
     log
 }
 
-/// The first administrator comes in by the first link.
+/// The first administrator signs in with the first link.
 fn begin(server: &Server) -> Log {
     let said = server.log();
     let url = said.split_whitespace().find(|word| word.contains("/welcome?token=")).expect("a link");
@@ -96,7 +96,7 @@ fn secret_of(url: &str) -> String {
     url.split_once("?token=").unwrap_or_else(|| panic!("no link: {url}")).1.to_owned()
 }
 
-/// Sends a form as a page without a script does.
+/// Submits a form as a page without JavaScript does.
 fn form(client: &Client, page: &str, fields: &[(&str, String)]) -> Answer {
     let body = Url::parse_with_params("http://form", fields).unwrap().query().unwrap_or_default().to_owned();
     let request = client.request(Method::POST, page);
@@ -191,7 +191,7 @@ fn change_sizing(ada: &Client, log: &Log) {
 
 fn change_alerts(ada: &Client, log: &Log) {
     let list = "/projects/vision/alerts";
-    // Nobody listens there: a message that is tried fails, and is tried.
+    // No server listens there: the test message fails, but is sent.
     let channel = json!({"name": "ops", "kind": "webhook", "address": "https://127.0.0.1:9/in",
         "rules": {"events": ["run_failed"]}});
     let one = format!("{list}/{}", id(&log.note(ada.post(list, &channel).expect(201)).json()));
@@ -267,7 +267,7 @@ fn change_runs(ada: &Client, log: &Log) {
 
 fn change_people(server: &Server, ada: &Client, log: &Log) {
     log.note(ada.post("/users", &json!({"name": "bob", "password": PASSWORD})).expect(201));
-    // As if he had come through a provider; coming that way is looked at in tests/e2e/oidc.test.mjs.
+    // Simulates a sign-in through a provider. tests/e2e/oidc.test.mjs tests the real one.
     with_store(server, async |store| {
         let bob = store.user_by_name("bob").await.unwrap().unwrap();
         let by = Federated { issuer: "https://id.example.org".into(), subject: "b-1".into() };

@@ -1,4 +1,4 @@
-//! Whoever changes something says what they have read: of two people who change one thing, the second is told.
+//! Conditional changes with ETags: of two people who change the same thing, the second gets an error.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::api::storage::clusters::AWAY;
 use crate::api::support::client::send as sent;
 use crate::api::support::{Answer, Client, Server, Who};
 
-/// One kind of thing that is changed.
+/// One kind of changeable resource.
 struct Kind {
     path: String,
     method: &'static str,
@@ -89,7 +89,7 @@ fn kinds(ada: &Client) -> Vec<Kind> {
     ]
 }
 
-/// Changes that are made without having seen what is changed, with why.
+/// Changes that need no `If-Match`, with the reason.
 const BLIND: [(&str, &str, &str); 16] = [
     ("PUT", "/api/v1/clusters/{cluster}/aside/{node}", "a node that is aside stays so for its first reason"),
     ("DELETE", "/api/v1/clusters/{cluster}/aside/{node}", "a node is aside or not"),
@@ -125,10 +125,10 @@ const BLIND: [(&str, &str, &str); 16] = [
     ),
 ];
 
-/// Needs a provider: tests/e2e/oidc.test.mjs does it.
+/// Needs a provider: tests/e2e/oidc.test.mjs covers it.
 const WITH_A_PROVIDER: (&str, &str) = ("DELETE", "/api/v1/me/provider");
 
-/// The routes that change what is there.
+/// The routes that change existing resources.
 fn changing() -> BTreeSet<(&'static str, &'static str)> {
     let rows = POLICY.iter().map(|rule| (rule.method, rule.route));
     rows.filter(|(method, _)| ["PUT", "PATCH", "DELETE"].contains(method)).collect()
@@ -138,7 +138,7 @@ fn changing() -> BTreeSet<(&'static str, &'static str)> {
 fn every_route_that_changes_what_is_there_demands_if_match() {
     let server = Server::start();
     let ada = server.as_(Who::Administrator);
-    // Whoever is no member yet can be made one unseen.
+    // Adding a new member needs no `If-Match`.
     server.as_(Who::Viewer);
     let mut wrong = Vec::new();
     for (method, route) in changing() {
@@ -187,7 +187,7 @@ fn a_change_without_if_match_or_with_an_old_one_changes_nothing() {
         if kind.goes {
             ada.delete(path, "").expect(428).problem("precondition-required");
         }
-        // A weak tag never matches, nor does another one; of several, one suffices.
+        // A weak tag never matches, nor does a different one. Of several tags, one suffices.
         for never in ["W/\"2\"", "\"other\"", "W/\"2\", \"1\""] {
             send(&ada, &kind, never).expect(412).problem("stale");
         }

@@ -1,4 +1,4 @@
-//! Guessing passwords: it becomes slow, and tells nothing about which names there are.
+//! Guessing passwords: attempts are slowed down, and reveal nothing about which accounts exist.
 
 use std::time::{Duration, Instant};
 
@@ -36,12 +36,13 @@ fn a_name_that_is_unknown_is_answered_as_a_wrong_password_is() {
         }
     }
     assert_eq!(told[0], told[1]);
-    // About the same work: a look-up alone would take a hundredth of it.
+    // Both take about the same work: a lookup alone would take a hundredth of it.
     let [known, unknown] = took;
     assert!(unknown * 3 > known && known * 3 > unknown, "known {known:?}, unknown {unknown:?}");
 }
 
-/// Tries until it is refused for some seconds to come, which hold on a machine of any speed; so many tries are free.
+/// Repeats an attempt until it is refused for some seconds, enough for a machine of any speed. The first
+/// `free` attempts are not limited.
 fn tried_until_refused(free: u32, try_once: impl Fn(u32) -> Answer) -> Answer {
     let mut tried = 0;
     loop {
@@ -70,11 +71,11 @@ fn an_account_is_tried_slower_and_slower_and_opens_to_the_right_password_after_w
     tried_until_refused(5, |_| sign_in(&nobody, "eve", "not the password"));
     let refused = sign_in(&nobody, "eve", PASSWORD).expect(429);
     assert!(refused.problem("too-many")["detail"].as_str().unwrap().contains("wait"), "{}", refused.text());
-    // Names are the same in capitals.
+    // Names are case-insensitive.
     sign_in(&nobody, "EVE", PASSWORD).expect(429);
     std::thread::sleep(Duration::from_secs(wait(&refused)) + Duration::from_millis(100));
     Browser::new(&server, "eve");
-    // And it begins anew.
+    // After a success, counting starts over.
     for _ in 0..4 {
         sign_in(&nobody, "eve", "not the password").expect(401);
     }
@@ -120,7 +121,7 @@ fn an_address_that_tries_many_names_is_slowed_and_others_are_not() {
     };
     tried_until_refused(20, |n| from("192.0.2.7", &format!("name-{n}"), "not the password"));
     from("192.0.2.7", "eve", PASSWORD).expect(429).problem("too-many");
-    // What stands before what the proxy has added, anybody may have written.
+    // A client may forge every address before the one that the proxy appended.
     from("198.51.100.1, 192.0.2.7", "eve", PASSWORD).expect(429);
     from("192.0.2.7, 198.51.100.1", "eve", PASSWORD).expect(201);
 }
@@ -136,7 +137,7 @@ fn many_guesses_at_once_count_each() {
             (0..12).map(|_| scope.spawn(|| sign_in(&nobody, "eve", "not the password").status)).collect();
         asked.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    // Five are free; those that came after a second, and after two more, were heard again.
+    // Five are free. Attempts after a second, and after two more, were accepted again.
     let later = (start.elapsed().as_secs() + 1).ilog2() as usize;
     let heard = statuses.iter().filter(|status| **status == 401).count();
     assert!((5..=5 + later).contains(&heard), "{statuses:?} after {:?}", start.elapsed());

@@ -1,11 +1,11 @@
-//! What every answer tells browsers not to do.
+//! Security headers of every response.
 
 use serde_json::json;
 
 use crate::api::support::{Answer, PASSWORD, Server, Who};
 use crate::support::TestApp;
 
-/// Directives of a policy by name.
+/// The directives of a policy, by name.
 fn policy(answer: &Answer) -> Vec<(String, String)> {
     let text = answer.header("content-security-policy");
     assert!(!text.is_empty(), "{}: {:?}", answer.asked, answer.headers);
@@ -102,7 +102,7 @@ fn over_tls_browsers_are_to_come_over_tls_only() {
     app.set("CUBELOOM_SERVER_URL", "https://cubeloom.example.org/");
     let server = Server::start_in(app);
     server.user("eve", &[]);
-    // What a proxy in front hands on: the server itself speaks plainly.
+    // As behind a proxy that terminates TLS: the server itself speaks plain HTTP.
     let nobody = server.as_(Who::Anonymous);
     let page = nobody.get("page:/sign-in").expect(200);
     assert_eq!(page.header("strict-transport-security"), "max-age=31536000");

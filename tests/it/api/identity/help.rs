@@ -1,4 +1,4 @@
-//! Browsers with a cookie, and a look into the database of a server that runs.
+//! Browsers with a cookie, and access to a running server's database.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use serde_json::{Value, json};
 use crate::api::support::client::send;
 use crate::api::support::{Answer, Client, PASSWORD, Server, Who};
 
-/// How long answers of the database may be remembered by a server.
+/// How long a server may cache answers of the database.
 pub const MOMENT: Duration = Duration::from_millis(2_200);
 
-/// A browser in which somebody is signed in. It keeps its cookie, and takes the ones that it is given.
+/// A browser with a signed-in person. It keeps its cookie, and accepts new ones.
 pub struct Browser {
     client: Client,
     cookie: RefCell<String>,
 }
 
 impl Browser {
-    /// Signs somebody in who has [`PASSWORD`].
+    /// Signs in a person who has [`PASSWORD`].
     #[track_caller]
     pub fn new(server: &Server, name: &str) -> Self {
         let client = server.as_(Who::Anonymous);
@@ -33,7 +33,6 @@ impl Browser {
         browser
     }
 
-    /// The cookie, as it is sent.
     pub fn cookie(&self) -> String {
         self.cookie.borrow().clone()
     }
@@ -43,12 +42,12 @@ impl Browser {
         self.bare(method, path).header("sec-fetch-site", "same-origin")
     }
 
-    /// A request that says nothing of where it comes from.
+    /// A request without headers about its origin.
     pub fn bare(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, path).header("cookie", self.cookie())
     }
 
-    /// Sends, and keeps the cookie that comes back.
+    /// Sends the request, and keeps the response's cookie.
     #[track_caller]
     pub fn send(&self, request: RequestBuilder) -> Answer {
         let answer = send(request);
@@ -56,7 +55,6 @@ impl Browser {
         answer
     }
 
-    /// Reads.
     #[track_caller]
     pub fn get(&self, path: &str) -> Answer {
         self.send(self.request(Method::GET, path))
@@ -69,7 +67,7 @@ impl Browser {
     }
 }
 
-/// `name=value` of the session's cookie that an answer sets.
+/// The `name=value` of the session cookie that a response sets.
 pub fn set_cookie(answer: &Answer) -> Option<String> {
     let all = answer.headers.get_all("set-cookie").iter().filter_map(|value| value.to_str().ok());
     let mut pairs = all.filter_map(|text| text.split(';').next());
@@ -82,7 +80,7 @@ pub fn sign_in(client: &Client, name: &str, password: &str) -> Answer {
     client.post("/session", &json!({"name": name, "password": password}))
 }
 
-/// Does something with the database of a server that runs, as another server on it would.
+/// Accesses the database of a running server, as another server on it would.
 pub fn with_store<T>(server: &Server, work: impl AsyncFnOnce(&Store) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let url = format!("sqlite:{}", server.data().join("db/cubeloom.sqlite").display());
@@ -94,7 +92,7 @@ pub fn with_store<T>(server: &Server, work: impl AsyncFnOnce(&Store) -> T) -> T 
     })
 }
 
-/// The session of a browser, as the database has it.
+/// The session of a browser, as stored in the database.
 pub fn session_of(server: &Server, browser: &Browser) -> Session {
     let list = browser.get("/me/sessions").expect(200).json();
     let mine = list["items"].as_array().unwrap().iter().find(|one| one["current"] == true);
@@ -102,7 +100,7 @@ pub fn session_of(server: &Server, browser: &Browser) -> Session {
     with_store(server, async |store| store.session(&id).await.unwrap().unwrap())
 }
 
-/// Makes a session as if its present key had been made so long ago, and the one before held until then.
+/// Ages a session: its current key is this old, and the previous key was valid until then.
 pub fn age(server: &Server, session: &Session, by: Duration) {
     let renewed = Timestamp(session.renewed_at.0 - by.as_micros() as i64);
     let done = with_store(server, async |store| {
@@ -113,7 +111,7 @@ pub fn age(server: &Server, session: &Session, by: Duration) {
     std::thread::sleep(MOMENT);
 }
 
-/// The entries of the audit log of one action, the newest first.
+/// The audit entries of one action, newest first.
 pub fn audited(admin: &Client, action: &str) -> Vec<Value> {
     let log = admin.get(&format!("/audit?action={action}&limit=200")).expect(200).json();
     log["items"].as_array().unwrap().clone()

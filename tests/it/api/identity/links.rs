@@ -1,4 +1,4 @@
-//! One-time links: for the first administrator, invitations, lost passwords.
+//! One-time links: for the first administrator, invitations and password resets.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::{AuditEntry, Link, LinkPurpose};
@@ -38,7 +38,7 @@ fn the_first_link_makes_one_administrator() {
     use_up(&server, &secret(url), "mallory").expect(410).problem("gone");
     let browser = Browser::new(&server, "grace");
     assert_eq!(browser.get("/users").expect(200).json()["items"].as_array().unwrap().len(), 1);
-    // A server that has people prints none.
+    // A server with accounts prints no link.
     server.kill();
     std::fs::write(server.path("server.log"), "").unwrap();
     server.run();

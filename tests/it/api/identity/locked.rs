@@ -1,4 +1,4 @@
-//! The embedded database held by another program for a while.
+//! The embedded database, locked by another program for a while.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use crate::api::runs::help::{Events, document, start, task};
 use crate::api::support::{PASSWORD, Server, Who};
 use crate::support::wait_for;
 
-/// Another program that holds the database; it lets go when it is ended.
+/// Another program that locks the database. Ending it releases the lock.
 struct Holder(Child);
 
 impl Holder {
@@ -58,7 +58,7 @@ fn changes_are_refused_clearly_while_it_is_held_and_go_on_afterwards() {
     let detail = refused.problem("unavailable")["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains("nothing was changed"), "{detail}");
     sign_in(&server.as_(Who::Anonymous), "eve", PASSWORD).expect(503).problem("unavailable");
-    // What only looks goes on, also for those who are in a session.
+    // Reads still work, also with a session.
     browser.get("/projects/default").expect(200);
     assert_eq!(ada.get("/projects").expect(200).json()["items"].as_array().unwrap().len(), 1);
     assert_eq!(browser.get("page:/").expect(200).status, 200);

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: what is sent twice is done once.
+//! `Idempotency-Key`: a repeated request takes effect once.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -32,14 +32,14 @@ fn the_same_sent_again_is_answered_again_and_done_once() {
     let list = ada.get("/tokens").expect(200).json();
     let nightly = list["items"].as_array().unwrap().iter().filter(|one| one["name"] == "nightly").count();
     assert_eq!(nightly, 1, "{list}");
-    // The answer holds a secret: it does not lie in the database as it is.
+    // The response contains a secret: the database does not store it in plain text.
     let token = first.json()["token"].as_str().unwrap().to_owned();
     let lies = std::fs::read_dir(server.data().join("db")).unwrap().flatten().any(|file| {
         let bytes = std::fs::read(file.path()).unwrap_or_default();
         bytes.windows(token.len()).any(|window| window == token.as_bytes())
     });
     assert!(!lies);
-    // Headers of what was made come again, too.
+    // The response headers are replayed, too.
     let project = json!({"name": "vision"});
     let (made, again) = (post(&ada, "/projects", "two", &project), post(&ada, "/projects", "two", &project));
     for answer in [made.expect(201), again.expect(201)] {
@@ -56,7 +56,7 @@ fn a_key_is_for_one_request_of_one_person() {
     assert!(other["detail"].as_str().unwrap().contains("another request"), "{other}");
     post(&ada, "/tokens", "key", &json!({"name": "one", "scope": "read"})).expect(422);
     assert_eq!(names(&ada, "/projects"), ["default", "one"]);
-    // Somebody else's key of the same text is another one.
+    // The same key of another person is a different key.
     server.user("eve", &["--admin"]);
     let eve = server.with_token(Some(server.token("eve", &["--scope", "admin"])));
     post(&eve, "/projects", "key", &json!({"name": "two"})).expect(201);
@@ -109,7 +109,7 @@ fn what_failed_may_be_sent_again_with_its_key() {
     let made = post(&owner, list, "hub", &hub).expect(201);
     assert_eq!(made.header("idempotency-replayed"), "", "now it is carried out");
     assert_eq!(post(&owner, list, "hub", &hub).expect(201).header("idempotency-replayed"), "true");
-    // The rights of the moment count also for what was done before.
+    // Current permissions also apply to replayed responses.
     ada.put("/projects/default/members/olga", "*", &json!({"role": "owner"})).expect(200);
     server.user("olaf", &["--project", "default", "--role", "owner"]);
     ada.delete("/projects/default/members/olga", "*").expect(204);

@@ -43,7 +43,7 @@ fn the_present_password_is_asked_for_and_cannot_be_guessed_there_either() {
     let refused = change(&browser, PASSWORD, NEW).expect(429);
     assert_eq!(refused.header("retry-after"), "1");
     refused.problem("too-many");
-    // Whoever has the session cannot keep its person out of a new one.
+    // A stolen session cannot lock its owner out of a new session.
     sign_in(&server.as_(Who::Anonymous), "eve", PASSWORD).expect(201);
 }
 

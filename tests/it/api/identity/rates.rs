@@ -1,4 +1,4 @@
-//! How many requests somebody may send, and how many streams they may have open.
+//! Limits on a caller's request rate and open streams.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ fn with(name: &str, value: &str) -> Server {
     Server::start_in(app)
 }
 
-/// `q=`, `r=`, ... of a header of rates.
+/// `q=`, `r=`, ... of a rate-limit header.
 fn part(answer: &Answer, header: &str, name: &str) -> u64 {
     let text = answer.header(header);
     let found = text.split(';').find_map(|part| part.strip_prefix(&format!("{name}=")));
@@ -66,11 +66,12 @@ fn whoever_guesses_tokens_is_slowed_before_they_are_looked_up() {
     let refused = (0..90).map(guess).find(|answer| answer.status != 401).expect("guesses are slowed");
     assert_eq!(part(&refused, "ratelimit", "r"), 0);
     refused.expect(429).problem("too-many");
-    // A token that is right but was never seen waits its turn with the others from this address: it is not looked up.
+    // A valid but new token shares the rate of unauthenticated requests from its address: it is not looked
+    // up.
     let unseen = server.with_token(Some(fresh));
     let statuses: Vec<u16> = (0..4).map(|n| (guess(n).status, unseen.get("/me").status).1).collect();
     assert!(statuses.contains(&429), "{statuses:?}");
-    // Whoever was let in before goes on, whatever others do at their address.
+    // A token that was accepted before is not affected by others at its address.
     viewer.get("/me").expect(200);
     wait_for("the other token's turn", || unseen.get("/me").status == 200);
     for n in 0..20 {
@@ -120,7 +121,7 @@ fn one_person_has_so_many_streams_and_no_more() {
         assert!(detail.contains("3 streams"), "{detail}");
     }
     viewer.get("/runs").expect(200);
-    // Another token of the same person is the same person; somebody else is not.
+    // Another token of the same person shares the limit; another person does not.
     let again = server.with_token(Some(server.token(Who::Viewer.name(), &["--scope", "read"])));
     again.get(path).expect(429);
     drop(stream(&server, &editor, path));
@@ -128,7 +129,7 @@ fn one_person_has_so_many_streams_and_no_more() {
     wait_for("a seat to be free", || server.head_of(&viewer, Method::GET, path).0 == 200);
 }
 
-/// A stream of events that has begun; it ends when this is dropped.
+/// An open event stream. Dropping it ends the stream.
 fn stream(server: &Server, client: &Client, path: &str) -> TcpStream {
     let (host, token) = (server.url().replace("http://", ""), client.token().unwrap());
     let mut stream = TcpStream::connect(&host).unwrap();

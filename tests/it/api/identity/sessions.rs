@@ -1,4 +1,4 @@
-//! Sessions: their keys change, they end, and what they opened ends with them.
+//! Sessions: key rotation, expiry, and the end of streams opened with them.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn a_key_is_replaced_and_requests_at_the_same_time_stay_signed_in() {
     for cookie in &given {
         assert_eq!(status(&server, cookie), 200);
     }
-    // A page that has not heard of the new one yet, and is told.
+    // A late request with the old cookie gets the new one.
     let late = send(client.request(Method::GET, "/me").header("cookie", &old)).expect(200);
     assert!(set_cookie(&late).is_some_and(|cookie| cookie != old));
     let list = browser.get("/me/sessions").expect(200).json();
@@ -60,7 +60,7 @@ fn a_replaced_key_holds_for_a_minute_and_no_longer() {
     assert_eq!(before, first.key);
     let minute = (until.0 - second.renewed_at.0) / 1_000_000;
     assert_eq!(minute, 60);
-    // The minute is over: back to the first key, and from it to the second with nothing left.
+    // The minute is over: switch back to the first key, and from it to the second without a grace period.
     with_store(&server, async |store| {
         let at = second.renewed_at;
         let rotate =
@@ -81,7 +81,7 @@ fn a_session_ends_by_signing_out_and_its_streams_end_too() {
     let stream = stream(&there);
     assert_eq!(stream.next().name, "snapshot");
     let id = session_of(&server, &there).id;
-    // Nobody else's.
+    // Not of another person.
     server.user("bob", &[]);
     let bob = Browser::new(&server, "bob");
     let path = format!("/me/sessions/{id}");
@@ -97,7 +97,7 @@ fn a_session_ends_by_signing_out_and_its_streams_end_too() {
     assert_eq!((page.status, page.header("location")), (303, "/sign-in?next=%2Fme"));
 }
 
-/// A stream of events, opened with the cookie of a browser.
+/// An event stream opened with a browser's cookie.
 fn stream(browser: &Browser) -> Events {
     Events::of(browser.request(Method::GET, "/events"))
 }

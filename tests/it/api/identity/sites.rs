@@ -1,4 +1,4 @@
-//! Other sites' pages: what they make a browser send changes nothing here.
+//! Cross-site requests change nothing.
 
 use reqwest::Method;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::help::{Browser, set_cookie};
 use crate::api::support::client::send;
 use crate::api::support::{PASSWORD, Server, Who};
 
-/// What a browser adds to a request that another site's page makes.
+/// Headers that a browser adds to a request from another site's page.
 const EVIL: [&[(&str, &str)]; 4] = [
     &[("origin", "https://evil.example")],
     &[("origin", "null")],
@@ -37,7 +37,7 @@ fn what_another_site_sends_with_a_cookie_is_refused() {
     }
     assert_eq!(browser.get("/projects").expect(200).json()["items"].as_array().unwrap().len(), 1);
     assert_eq!(browser.get("/tokens").expect(200).json()["items"], json!([]));
-    // The server's own pages may.
+    // The server's own pages are allowed.
     let own = [("origin", server.url()), ("sec-fetch-site", "same-origin".into())];
     for (at, (name, value)) in own.into_iter().enumerate() {
         let body = json!({"name": format!("mine-{at}")});
@@ -53,7 +53,7 @@ fn a_token_is_nothing_that_another_site_can_make_a_browser_send() {
         let request = ada.request(Method::POST, "/projects").json(&json!({"name": format!("by-token-{at}")}));
         send(said.iter().fold(request, |request, (name, value)| request.header(*name, *value))).expect(201);
     }
-    // A cookie is not taken in the place of a token that does not hold.
+    // The cookie is no fallback for an invalid token.
     server.user("eve", &[]);
     let browser = Browser::new(&server, "eve");
     let mixed = browser.bare(Method::DELETE, "/session").header("origin", "https://evil.example");
@@ -92,7 +92,7 @@ fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
         assert!(said.contains(&attribute), "{cookie}");
     }
     assert!(!cookie.contains("Domain="), "{cookie}");
-    // A cookie that somebody has changed is nobody's.
+    // A modified cookie is invalid.
     let (name, value) = cookie.split(';').next().unwrap().split_once('=').unwrap();
     let parts: Vec<&str> = value.split('.').collect();
     let unsigned = format!("{}.{}.", "eyJhbGciOiJub25lIn0", parts[1]);

@@ -1,4 +1,4 @@
-//! API tokens: what they may be used for, where, and until when.
+//! API tokens: permissions, projects and expiry.
 
 use cubeloom_domain::Timestamp;
 use cubeloom_web::time::Time;
@@ -8,7 +8,7 @@ use crate::api::runs::help::{document, id, task, until};
 use crate::api::support::{Client, Server, Who};
 use crate::support::wait_for;
 
-/// A client with a token that `owner` makes through the API.
+/// A client with a token that `owner` creates through the API.
 fn made(server: &Server, owner: &Client, wanted: Value) -> Client {
     let token = owner.post("/tokens", &wanted).expect(201).json()["token"].as_str().unwrap().to_owned();
     server.with_token(Some(token))
@@ -72,7 +72,7 @@ fn a_token_ends_when_its_time_is_over() {
     assert!(refused["detail"].as_str().unwrap().contains("expired"), "{refused}");
 }
 
-/// So many seconds after a moment.
+/// A moment plus this many seconds.
 fn later(moment: &str, seconds: i64) -> String {
     let moment: Time = moment.parse().unwrap();
     Time(Timestamp(moment.0.0 + seconds * 1_000_000)).to_string()
@@ -98,7 +98,7 @@ fn a_token_is_shown_once_and_revoked_by_its_person_or_an_administrator() {
     let refused = server.with_token(Some(token.to_owned())).get("/me").expect(401).problem("not-signed-in");
     assert!(refused["detail"].as_str().unwrap().contains("revoked"), "{refused}");
     editor.delete(&path, "").expect(404);
-    // One character of it changed, or another one's secret.
+    // One character changed, or the secret of another token.
     let other = editor.post("/tokens", &json!({"name": "other", "scope": "run"})).expect(201).json();
     let other = other["token"].as_str().unwrap();
     let mixed = format!("clt_{id}_{}", other.rsplit_once('_').unwrap().1);
@@ -121,7 +121,7 @@ fn a_token_for_one_project_sees_and_changes_nothing_else() {
     for path in ["/projects/vision", "/projects/vision/members", "/projects/none"] {
         bound.get(path).expect(404).problem("not-found");
     }
-    // What is the person's alone, and what is the platform's.
+    // Resources of the person alone, and of the platform.
     for path in [
         "/me/secrets",
         "/me/secrets/own",
@@ -149,7 +149,7 @@ fn a_token_for_one_project_sees_and_changes_nothing_else() {
     }
     bound.patch("/me", "*", &json!({"display_name": "x"})).expect(403);
     bound.delete("/me/secrets/own", "*").expect(403);
-    // Nobody makes one for a project that is not theirs, and it ends with its person's place there.
+    // Tokens for a project are for its members only, and end with the membership.
     let stranger = server.as_(Who::Stranger);
     let wanted = json!({"name": "theirs", "scope": "read", "project": "default"});
     stranger.post("/tokens", &wanted).expect(422).problem("invalid");

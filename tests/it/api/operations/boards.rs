@@ -1,4 +1,4 @@
-//! The metrics that rules and Grafana's boards ask for, and those that there are.
+//! The metrics that alert rules and Grafana dashboards query, and the metrics that exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use regex::Regex;
 use serde_json::Value;
 
-/// What dcgm-exporter (its `etc/default-counters.csv`) and node-exporter expose, as far as boards use it.
+/// The metrics of dcgm-exporter (its `etc/default-counters.csv`) and node-exporter that dashboards use.
 const OTHERS: [&str; 21] = [
     "DCGM_FI_DEV_FB_FREE",
     "DCGM_FI_DEV_FB_USED",
@@ -40,7 +40,8 @@ fn text(path: impl AsRef<Path>) -> String {
     fs::read_to_string(root().join(path)).expect("a file")
 }
 
-/// Those that there are: the server's stand in its documentation, which a test of its own holds to what is exposed.
+/// The existing metrics. The server's are in its documentation, which another test compares with the exposed
+/// ones.
 pub fn known() -> BTreeSet<String> {
     let mut known: BTreeSet<String> = OTHERS.map(ToOwned::to_owned).into();
     for line in text("docs/operating.md").lines() {
@@ -57,7 +58,7 @@ pub fn known() -> BTreeSet<String> {
     known
 }
 
-/// Those that are asked for.
+/// The queried metrics.
 pub fn asked() -> BTreeSet<String> {
     let mut queries = text("deploy/chart/rules.yaml");
     let boards = fs::read_dir(root().join("deploy/grafana")).expect("a folder");

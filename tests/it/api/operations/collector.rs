@@ -1,4 +1,4 @@
-//! A collector of OpenTelemetry: takes OTLP over HTTP on a port of its own, and keeps the spans.
+//! An OpenTelemetry collector: accepts OTLP over HTTP on its own port, and keeps the spans.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,18 +11,15 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use prost::Message;
 
-/// A span that has come.
 #[derive(Clone, Debug)]
 pub struct Span {
-    /// The service that it is of.
     pub service: String,
-    /// Its name.
     pub name: String,
-    /// Its trace, in hexadecimal.
+    /// Trace id in hexadecimal.
     pub trace: String,
-    /// The span that it is part of; empty for the first of its trace.
+    /// Id of the parent span; empty for a root span.
     pub parent: String,
-    /// Its attributes, as text.
+    /// Attributes, as text.
     pub attributes: BTreeMap<String, String>,
 }
 
@@ -51,13 +48,13 @@ impl Collector {
         &self.url
     }
 
-    /// Those that have come so far.
+    /// The spans received so far.
     pub fn spans(&self) -> Vec<Span> {
         self.spans.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Takes one request. `None` when there are no more.
+/// Reads one request. `None` at the end of the connection.
 fn take(stream: &TcpStream, kept: &Mutex<Vec<Span>>) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();

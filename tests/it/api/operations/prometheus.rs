@@ -1,4 +1,4 @@
-//! A real Prometheus (Debian's package) that reads the metrics of a server.
+//! A real Prometheus (Debian's package) that scrapes a server.
 
 use std::cell::RefCell;
 use std::fs;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::api::support::Client;
 use crate::support::wait_for;
 
-/// Ends when it is dropped.
+/// Dropping this ends it.
 pub struct Prometheus {
     child: Child,
     http: Client,
@@ -19,7 +19,7 @@ pub struct Prometheus {
 }
 
 impl Prometheus {
-    /// One that reads `/metrics` of a server every second, with a token.
+    /// Scrapes `/metrics` of a server every second, with a token.
     pub fn of(server: &str, token: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let address = server.trim_start_matches("http://");
@@ -44,7 +44,7 @@ impl Prometheus {
         Self { child, http, _folder: folder }
     }
 
-    /// The server as it sees it, once it has read its metrics and can be asked for them.
+    /// The server's target, once it has been scraped and its metrics can be queried.
     pub fn wait_for_target(&self) -> Value {
         let found = RefCell::new(Value::Null);
         wait_for("Prometheus to have read the metrics", || {
@@ -54,13 +54,13 @@ impl Prometheus {
                 Err(_) => return false,
             };
             *found.borrow_mut() = targets["data"]["activeTargets"][0].clone();
-            // It tells of a target before it has stored what it read there.
+            // Prometheus reports a target before it has stored the samples.
             found.borrow()["health"] == "up" && self.value("up") == Some(1.0)
         });
         found.into_inner()
     }
 
-    /// The first value of a query; none where there is none.
+    /// The first value of a query; `None` for an empty result.
     pub fn value(&self, query: &str) -> Option<f64> {
         let pairs = [("query", query)];
         let asked =

@@ -1,4 +1,4 @@
-//! What is said of documents: problems with their places, and what they compile to.
+//! Checks of documents: problems with their positions, and what documents compile to.
 
 use serde_json::{Value, json};
 use tar::EntryType;
@@ -125,14 +125,14 @@ fn compilation_is_what_the_command_says() {
     let wrong = json!({"document": text, "parameters": {"n": "many", "m": 1}});
     let told = editor.post(COMPILE, &wrong).expect(422).problem("invalid");
     let found = problems(&told["problems"]);
-    // The last one follows from the second, and says where the value would have gone.
+    // The last problem follows from the second, and says where the value would have gone.
     let expected = [
         ("/parameters", "invalid_parameter"),
         ("/parameters/n", "invalid_parameter"),
         ("/tasks/0/arguments/workers", "invalid_argument"),
     ];
     assert_eq!(found, expected.map(|(path, code)| (path.into(), code.into())));
-    // A script that the folder lacks is missed before anything starts.
+    // A missing script is reported before anything starts.
     let lacks = json!({"document": text.replace("x.py", "lib/y.py"), "code": digest});
     let told = editor.post(COMPILE, &lacks).expect(422).problem("invalid");
     assert_eq!(
@@ -146,7 +146,7 @@ fn compilation_is_what_the_command_says() {
     );
 }
 
-/// Jobs without what differs between two runs: their ids and persons.
+/// Jobs without ids and persons, which differ between two runs.
 fn plain(jobs: &Value, run: &Value) -> Value {
     let mut text = jobs.to_string();
     for key in ["id", "user"] {

@@ -1,4 +1,4 @@
-//! Folders of code, and archives that want more than that.
+//! Code folders, and malicious archives.
 
 use std::io::Write;
 
@@ -16,7 +16,7 @@ const CODE: &str = "/projects/default/code";
 
 fn header(name: &[u8], kind: EntryType, size: u64) -> Header {
     let mut header = Header::new_ustar();
-    // set_path refuses what is tried here.
+    // `set_path` rejects such paths.
     header.as_old_mut().name[..name.len()].copy_from_slice(name);
     header.set_entry_type(kind);
     header.set_mode(0o644);

@@ -1,4 +1,4 @@
-//! Files of another platform in, and out.
+//! Import and export of other platforms' files.
 
 use reqwest::Method;
 use reqwest::blocking::multipart::{Form, Part};
@@ -64,7 +64,7 @@ fn files_come_as_parts_of_a_form() {
     let files = [("file", FILE.into()), ("templates", TEMPLATES.into()), ("name", Vec::new())];
     let as_text = editor.post(path, &json!({"file": FILE, "templates": TEMPLATES})).expect(200).json();
     assert_eq!(sent(&files).expect(200).json(), as_text);
-    // Larger than bodies are elsewhere, and still read.
+    // Larger than the limit for other bodies, and still accepted.
     let padded = format!("{}{FILE}", " ".repeat(6 << 20));
     sent(&[("file", padded.into())]).expect(200);
     let refused = |parts: &[(&'static str, Vec<u8>)], place: &str, word: &str| {
@@ -136,7 +136,7 @@ fn an_installed_template_runs_and_stays() {
     assert_eq!(admin.get("/templates/say").expect(200).json()["versions"], json!(["1.0.0", "1.1.0"]));
     let listed = server.json(0, &["template", "list"]);
     assert!(listed.as_array().unwrap().iter().any(|one| one["template"]["name"] == "say"), "{listed}");
-    // The command line's are there for the server that runs.
+    // Templates added on the command line are available in the running server.
     let file = server.write("three.yaml", &say("1.2.0", "three"));
     server.expect(0, &["template", "install", file.to_str().unwrap()]);
     wait_for("the server to know it", || {

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::super::support::{Answer, Server, Who, client::send};
 use super::{PIPELINES, create, editor};
 
-/// Calls a hook's URL as some program would, without signing in.
+/// Calls a hook's URL without signing in.
 fn call(server: &Server, url: &str, body: &str) -> Answer {
     let nobody = server.as_(Who::Anonymous);
     let path = url.split("/api/v1").nth(1).expect("a URL of this server");

@@ -32,7 +32,7 @@ fn a_project_from_its_beginning_to_its_end() {
     admin.delete("/projects/vision", "\"2\"").expect(204);
     stranger.get("/projects/vision").expect(404);
     let log = admin.get("/audit?project=vision").expect(200).json();
-    // Another of that name would be shown with this one's history.
+    // A new project of that name would show the old one's history.
     let again = admin.post("/projects", &json!({"name": "vision"})).expect(409).problem("conflict");
     assert!(again["detail"].as_str().unwrap().contains("there was a project vision"), "{again}");
     let actions = log["items"].as_array().unwrap().iter().map(|one| one["action"].as_str().unwrap());

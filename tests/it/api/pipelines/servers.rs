@@ -61,7 +61,7 @@ fn a_version_that_was_stored_while_nobody_could_be_told_is_told_afterwards() {
     save(&editor, 2);
     let told = || stream.find(|event| event.name == "pipeline").data;
     assert_eq!(told()["version"], 2);
-    // As another server's version looks whose notification was lost with the connection: it is there, unannounced.
+    // Simulates a version of another server whose notification was lost with the connection.
     database.execute(
         "INSERT INTO pipeline_versions (project, name, version, document, digest, user_name, created_at, message)
          SELECT project, name, 3, document, 'other', 'grace', created_at, 'unheard' FROM pipeline_versions
@@ -79,7 +79,7 @@ fn a_version_that_was_stored_while_nobody_could_be_told_is_told_afterwards() {
         json!([unheard["version"], unheard["user"], unheard["message"]]),
         json!([3, "grace", "unheard"])
     );
-    // What is said from now on is heard again.
+    // Later notifications arrive again.
     save(&editor, 4);
     assert_eq!(told()["version"], 4);
 }

@@ -1,4 +1,4 @@
-//! Task templates that come with their folder: their programs run, and archives that want more are refused.
+//! Task templates with a folder: their programs run, and malicious archives are refused.
 
 use reqwest::Method;
 use serde_json::json;
@@ -45,7 +45,7 @@ fn greet(client: &Client, version: &str, program: &str) -> Answer {
     )
 }
 
-/// What a run of the template says.
+/// The output of a run of the template.
 fn said(client: &Client, template: &str) -> String {
     let task = format!("{{name: a, template: {template}, arguments: {{whom: Ada}}}}");
     let run =

@@ -1,4 +1,4 @@
-//! Pipelines and their versions: two people, deletion and revival, order, comparison.
+//! Pipelines and their versions: concurrent edits, deletion and restoring, order, comparison.
 
 use serde_json::json;
 

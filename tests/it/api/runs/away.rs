@@ -1,4 +1,4 @@
-//! The database away for a while: clear refusals, streams that stay, and everything as before afterwards.
+//! A database outage: clear errors, streams that stay open, and full recovery afterwards.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -15,7 +15,7 @@ use crate::api::identity::help::Browser;
 use crate::api::support::{Server, Who};
 use crate::support::{TestApp, wait_for};
 
-/// Stands between a server and its database, and can be shut.
+/// A proxy between a server and its database that can be shut.
 struct Gate {
     address: String,
     open: Arc<AtomicBool>,
@@ -127,7 +127,7 @@ fn the_database_may_be_away_for_a_while() {
     until(&editor, &run, "succeeded");
 }
 
-/// How long the database is stopped: longer than a lease of the engine's lasts, and than anything waits for it.
+/// How long the database is stopped: longer than an engine lease, and than any wait for the database.
 const STOPPED: Duration = Duration::from_secs(60);
 
 #[test]
@@ -153,7 +153,7 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
     cluster.stop();
     let stopped = Instant::now();
     wait_for("the server to notice", || editor.get(&format!("/runs/{run}/tasks")).status == 503);
-    // The task ends while nobody can note it.
+    // The task ends while its end cannot be stored.
     std::fs::remove_file(&held).unwrap();
     let other = json!({"document": document("other", &format!("tasks:\n{}", task("a", "true", "")))});
     while stopped.elapsed() < STOPPED {
@@ -187,7 +187,7 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
     browser.get("page:/projects/default/runs").expect(200);
 }
 
-/// The first answers after the database is back may still be refusals.
+/// Right after the outage, requests may still be refused.
 fn until_when_back(client: &crate::api::support::Client, run: &str) {
     wait_for("the run to end", || {
         let answer = client.get(&format!("/runs/{run}"));

@@ -1,4 +1,4 @@
-//! Streams of lists that are taken up again: what came meanwhile is told once, and what belongs to others is not.
+//! Reconnected list streams: missed events arrive once, without those of hidden projects.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn run_in(client: &Client, project: &str, name: &str) -> String {
     run
 }
 
-/// The events up to the end of a run, that one included.
+/// The events up to and including the end of a run.
 fn up_to(events: &Events, run: &str) -> Vec<Event> {
     let mut all = Vec::new();
     events.find(|event| {
@@ -59,12 +59,12 @@ fn a_list_goes_on_from_where_it_was_without_what_others_did_between() {
         let names = if seen { vec!["first", "theirs", "second"] } else { vec!["first", "second"] };
         assert_eq!(pipelines(&told), names, "{path} {seen}");
         assert!(told.iter().all(|event| number(event) > number(&last)), "{told:?}");
-        // From the middle of what was missed, too.
+        // Also from the middle of the missed events.
         let middle = told.iter().rposition(|event| event.data["run"]["pipeline"] == "first").unwrap();
         let rest = up_to(&Events::open(client, path, Some(&told[middle].id)), &newest);
         let ids = |events: &[Event]| events.iter().map(|event| event.id.clone()).collect::<Vec<_>>();
         assert_eq!(ids(&rest), ids(&told[middle + 1..]), "{path}: nothing twice, nothing left out");
-        // A stream that was told nothing yet goes on where another project's events were the last.
+        // A stream without events resumes, even if the last events were another project's.
         let page = format!("{path}?last_event_id={}", last.id);
         assert_eq!(pipelines(&up_to(&Events::open(client, &page, None), &newest)), names, "{page}");
     }

@@ -1,4 +1,4 @@
-//! Two runs, and two versions, beside each other: what they were given, what they did, what came of it.
+//! Comparison of two runs and of two versions: inputs, execution and results.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn two_runs_are_compared() {
         run
     };
     let (first, second) = (of("0.91"), of("0.93"));
-    // The run before is taken when none is named.
+    // The default is the previous run.
     for path in [format!("/runs/{second}/compare"), format!("/runs/{second}/compare?with={first}")] {
         let text = page(&editor, &path);
         for word in ["0.91", "0.93", "judge", &first, &second] {
@@ -66,7 +66,7 @@ fn what_two_runs_asked_for_stands_beside_each_other_and_what_differs_is_marked()
     );
 }
 
-/// A line that reports a metric over three steps, the last time this value.
+/// A line that reports a metric over three steps, ending with this value.
 fn reports(value: f64) -> String {
     let steps = [(0, 0.1), (1, 0.2), (2, value)];
     let lines = steps
@@ -74,7 +74,7 @@ fn reports(value: f64) -> String {
     format!("printf '%s\\n' '{}' >> \"$CUBELOOM_OUTPUTS\"", lines.join("' '"))
 }
 
-/// A pipeline of one task that reports a metric; `least` is its parameter's default, `cpu` what it asks for.
+/// A pipeline of one task that reports a metric; `least` is its parameter's default, `cpu` its request.
 fn measured(value: f64, least: u32, cpu: &str) -> String {
     let task = task("learn", &reports(value), "").replace("100m", cpu);
     document(
@@ -90,7 +90,7 @@ fn run_of(editor: &Client, version: u32) -> String {
     run
 }
 
-/// Two versions of one pipeline, which none has run yet.
+/// Two versions of one pipeline, both without runs.
 fn two_versions(editor: &Client) {
     let pipelines = "/projects/default/pipelines";
     editor.post(pipelines, &json!({"document": measured(0.91, 7, "100m")})).expect(201);
@@ -114,7 +114,7 @@ fn two_versions_are_compared_by_what_their_newest_runs_did() {
         assert!(text.contains(part.as_str()), "{part} is not there: {text}");
     }
     assert!(!text.contains(&older), "it is not the newest of its version");
-    // The new version stands first, as in the comparison of the two runs.
+    // The new version comes first, as in the comparison of two runs.
     let cells = |table: &str| -> Vec<String> {
         let (_, rest) = text.split_once(table).unwrap_or_else(|| panic!("no {table}: {text}"));
         let tags = regex::Regex::new("<[^>]*>").unwrap();

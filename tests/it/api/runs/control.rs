@@ -1,4 +1,4 @@
-//! What people do with runs that are there.
+//! Controlling existing runs.
 
 use serde_json::{Value, json};
 
@@ -162,7 +162,7 @@ fn a_queued_run_says_which_runs_are_before_it() {
     std::fs::remove_file(&held).unwrap();
     until(&editor, &third, "succeeded");
     assert_eq!(wait(&third), Value::Null);
-    // Three have ended: it is known now.
+    // After three runs, the estimate is known.
     std::fs::write(&held, "").unwrap();
     let first = start(&editor, &source);
     until(&editor, &first, "running");

@@ -1,4 +1,4 @@
-//! Tasks that a person does: what is asked, who may answer, and what an answer does.
+//! Manual approval tasks: the question, who may answer, and the effect of an answer.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use super::help::{document, of_task, start, task, until};
 use crate::api::support::{Client, Server, Who};
 use crate::support::wait_for;
 
-/// A pipeline that measures, asks, and goes on; `arguments` and `rest` are those of the task that asks.
+/// A pipeline that measures, asks for approval, and goes on; `arguments` and `rest` belong to the approval
+/// task.
 fn asking(arguments: &str, rest: &str) -> String {
     let measure = task("measure", r#"echo '{"output": {"accuracy": 0.97}}' > $CUBELOOM_OUTPUTS"#, "");
     let publish = task("publish", "true", "    needs: [ask]\n    when: tasks.ask.outputs.approved\n");
@@ -21,7 +22,7 @@ fn path(run: &str) -> String {
     format!("/runs/{run}/tasks/ask/instances/0/decision")
 }
 
-/// Waits until a run asks.
+/// Waits until a run asks for approval.
 fn asked(client: &Client, run: &str) -> Value {
     wait_for("the task to ask, or to fail", || {
         ["waiting", "failed"].contains(&of_task(client, run, "ask")["state"].as_str().unwrap_or_default())
@@ -61,7 +62,7 @@ fn a_task_waits_for_a_person_through_a_restart_and_goes_on_when_they_say_yes() {
     let log = server.as_(Who::Owner).get("/projects/default/audit").expect(200).text();
     assert!(log.contains("task.decide") && log.contains(r#""comment":"good""#), "{log}");
 
-    // Run again from there, it asks anew.
+    // A rerun from there asks again.
     editor.post(&format!("/runs/{run}/rerun"), &json!({"from": ["ask"]})).expect(202);
     asked(&editor, &run);
     editor.post(&path(&run), &json!({"approved": false, "comment": "too late"})).expect(202);
@@ -83,7 +84,7 @@ fn who_is_named_decides_and_nobody_else() {
     let owner = server.as_(Who::Owner).post(&path(&run), &json!({"approved": true})).expect(403);
     assert!(owner.text().contains("vera, emil"), "{}", owner.text());
     server.as_(Who::Stranger).post(&path(&run), &json!({"approved": true})).expect(404);
-    // A token that may only read is of no use for it, whoever has it.
+    // A read-only token is insufficient, whatever its owner's role.
     server.as_(Who::Reader).post(&path(&run), &json!({"approved": true})).expect(403);
     assert_eq!(of_task(&editor, &run, "ask")["state"], "waiting");
     let long = viewer.post(&path(&run), &json!({"approved": true, "comment": "x".repeat(2_001)})).expect(422);

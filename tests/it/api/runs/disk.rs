@@ -1,4 +1,4 @@
-//! A disk that is full, and folders that hold more than they may: what is told, what goes on, and what comes back by itself.
+//! A full disk, and folders over their quota: errors, degraded operation, and automatic recovery.
 
 use std::cell::Cell;
 use std::fs::{self, File, Permissions};
@@ -15,10 +15,10 @@ use crate::api::identity::help::Browser;
 use crate::api::support::{Client, Server, Who};
 use crate::support::{TestApp, wait_for, wait_within};
 
-/// How long it may take until everything is as before.
+/// How long recovery may take.
 const SOON: Duration = Duration::from_secs(5);
 
-/// A disk of a few megabytes, unmounted when it is dropped.
+/// A disk of a few megabytes. Dropping this unmounts it.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
@@ -35,7 +35,7 @@ impl SmallDisk {
         self.0.path()
     }
 
-    /// Takes all the room that is left.
+    /// Fills the remaining space.
     fn fill(&self) -> PathBuf {
         let path = self.path().join("filler");
         let mut file = File::create(&path).unwrap();
@@ -60,7 +60,7 @@ fn reserve(client: &Client) -> String {
     answer.json()["database_reserve"].as_str().unwrap().to_owned()
 }
 
-/// Costs 2 to 4 seconds.
+/// Takes 2 to 4 seconds.
 #[test]
 fn a_full_disk_costs_one_refusal_and_is_over_within_five_seconds() {
     if !rustix::process::geteuid().is_root() {
@@ -89,7 +89,7 @@ fn a_full_disk_costs_one_refusal_and_is_over_within_five_seconds() {
     });
     assert!(is_full && reserve(&nobody) == "missing", "{}", server.log());
     nobody.get("/ready").expect(200);
-    // On the reserve: what is asked for is stored, and so is how the run ended. Nothing new starts.
+    // With the reserve in use, changes are stored, and so is the end of the run. Nothing new starts.
     editor.post("/projects/default/pipelines", &large(1000)).expect(201);
     drop(held);
     until(&editor, &run, "succeeded");
@@ -106,7 +106,7 @@ fn a_full_disk_costs_one_refusal_and_is_over_within_five_seconds() {
     drop(server);
 }
 
-/// Costs about 15 seconds, of which most is waiting for folders to be measured.
+/// Takes about 15 seconds, mostly waiting for folders to be measured.
 #[test]
 fn folders_that_hold_more_than_they_may_are_told_of_and_it_goes_on_when_they_do_not() {
     let mut app = TestApp::new();

@@ -1,4 +1,4 @@
-//! What the time of runs and tasks went to.
+//! The goodput of runs and tasks.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,8 +14,8 @@ use super::pages::page;
 use crate::api::identity::help::with_store;
 use crate::api::support::{Server, Who};
 
-/// Steps that take 0.2 seconds each, told with their moments; the first attempt fills the disk after the fourth, the second goes
-/// on from a checkpoint after the second step.
+/// Steps of 0.2 seconds each, reported with timestamps. The first attempt fills the disk after the fourth
+/// step; the second restores a checkpoint from after the second step.
 const TRAIN: &str = r#"from=$(if [ $CUBELOOM_ATTEMPT = 1 ]; then echo 1; else echo 3; fi);
       to=$(if [ $CUBELOOM_ATTEMPT = 1 ]; then echo 4; else echo 6; fi);
       echo '{"restored": {"seconds": 0.001}}' >> $CUBELOOM_OUTPUTS;
@@ -52,7 +52,7 @@ fn a_run_says_what_its_time_went_to() {
     assert_eq!((&train["attempts"], &train["attempts_with_steps"]), (&2.into(), &2.into()));
     let share = part(&train, "useful") / whole(&train);
     assert!((train["share"].as_f64().unwrap() - share).abs() < 1e-6, "{train}");
-    // Four steps, of which two were done again, and two more.
+    // Four steps, two of them repeated, and two more.
     assert!((1.0..3.0).contains(&part(&train, "useful")), "{train}");
     assert!((0.3..1.2).contains(&part(&train, "again")), "{train}");
     assert!(part(&train, "storage") >= 0.25, "{train}");
@@ -75,8 +75,8 @@ fn a_run_says_what_its_time_went_to() {
     assert!(shown.contains("2 of 3 attempts reported steps"), "{shown}");
 }
 
-/// A server and a run of one task, to which another server that leads the run has added what `add` makes of its attempt and its
-/// instance; both ended after a second.
+/// A server and a run of one task, which another server leads. That server has added the output of `add` for
+/// the task's attempt and instance. Both ended after a second.
 #[expect(clippy::disallowed_methods, reason = "the server has the real time")]
 fn added(add: impl Fn(&AttemptRecord, &InstanceRecord) -> Changes) -> (Server, String) {
     let server = Server::start();
@@ -101,7 +101,7 @@ fn added(add: impl Fn(&AttemptRecord, &InstanceRecord) -> Changes) -> (Server, S
         store.commit(&Lease { owner: "other".into() }, &add(&attempt, &instance)).await.unwrap();
     });
     server.run();
-    // Its process, which nobody leads any more, ends by itself.
+    // Its process, which no server leads any more, ends by itself.
     over.close().unwrap();
     (server, run)
 }
@@ -119,7 +119,7 @@ fn a_run_with_very_many_instances_says_it_too() {
         changes
     });
     let editor = server.as_(Who::Editor);
-    // What was told before is shown again.
+    // The earlier result is shown again.
     for _ in 0..2 {
         let found = editor.get(&format!("/runs/{run}")).expect(200).json()["effective"].clone();
         assert_eq!(found["attempts"], 4_501, "{found}");

@@ -1,4 +1,4 @@
-//! What runs leave: artefacts, files, previews, metrics; and names that would lead elsewhere.
+//! Files of runs: artifacts, previews, metrics, and names that try path traversal.
 
 use std::os::unix::fs::symlink;
 

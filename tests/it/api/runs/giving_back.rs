@@ -1,4 +1,4 @@
-//! A job that gives back what it had borrowed has time to save where it is, and goes on from there.
+//! A preempted job has time to save a checkpoint, and resumes from it.
 
 use serde_json::json;
 
@@ -6,7 +6,8 @@ use super::help::{document, of_task, start, task, until, until_task};
 use crate::api::support::{Client, Server, Who};
 use crate::support::{TestApp, wait_for};
 
-/// Counts steps until it is told to stop, and writes then how far it was; who finds that goes on from there and is done.
+/// Counts steps until it is asked to stop, and then saves its count. The next attempt resumes from there and
+/// succeeds.
 const LEARNS: &str = r#"
 save="$CUBELOOM_CHECKPOINT_DIR/step"
 if test -e "$save"; then echo "goes on after step $(cat "$save")"; exit 0; fi
@@ -35,7 +36,7 @@ fn a_whole_job_that_is_preempted_saves_on_term_and_its_next_attempt_goes_on_from
     let run = start(&editor, &text);
     until_task(&editor, &run, "learn", "running");
     wait_for("it to have begun", || log(&editor, &run, 1).contains("begun"));
-    // All cores are owed to the other project.
+    // All CPUs are guaranteed to the other project.
     let all =
         document("owed", &format!("tasks:\n{}", task("all", "true", ""))).replace("cpu: 100m", "cpu: 8");
     let made = admin.post("/projects/owner/runs", &json!({"document": all})).expect(201).json();
@@ -46,7 +47,7 @@ fn a_whole_job_that_is_preempted_saves_on_term_and_its_next_attempt_goes_on_from
     let [first, second] = &attempts["items"].as_array().unwrap()[..] else { panic!("{attempts}") };
     assert_eq!(first["failure"]["kind"], "preempted", "{first}");
     assert_eq!((&second["outcome"], &second["attempt"]), (&json!("succeeded"), &json!(2)), "{second}");
-    // It has no retries: to give back is no failure that would have used one up.
+    // It has no retries: preemption is no failure and uses none up.
     assert_eq!(of_task(&editor, &run, "learn")["state"], "succeeded");
     let saved = log(&editor, &run, 1);
     let step = saved.split("saved step ").nth(1).and_then(|rest| rest.split_whitespace().next());

@@ -1,4 +1,4 @@
-//! Jobs that hang: marked, looked at, told of, and by policy started again.
+//! Hanging jobs: detection, stacks, alerts, and a restart by policy.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::api::alerts;
 use crate::api::support::{Client, Server, Who};
 use crate::support::wait_for;
 
-/// A worker of a gang. In the first attempt the last rank waits for a lock that it holds itself after the sixth step, and another
-/// for a program that knows nothing of us, and waits for a socket on which nobody writes; the next attempt goes on from a
-/// checkpoint. However slow the machine is, nobody is quiet before: the sixth step is the first after which a pattern is known,
-/// each reports it when all have come to it, and the next attempt has no gap.
+/// A worker of a gang. In the first attempt, after the sixth step, the last rank blocks on a lock that it
+/// holds itself. Another rank waits for a foreign program, which reads from a silent socket. The next attempt
+/// resumes from a checkpoint. The test holds on a slow machine: a pattern is known only after the sixth step,
+/// which each rank reports once all have reached it. The next attempt has no gap.
 const WORKER: &str = r#"
 import os, pathlib, subprocess, sys, threading, time
 sys.path.insert(0, sys.argv[1])
@@ -51,7 +51,7 @@ for step in range(1 if first else 7, 9):
 print("done", flush=True)
 "#;
 
-/// One that makes long epochs: no gap is a hang, as the pattern has gaps that are as long.
+/// A worker with long epochs. Its gaps are no hang, because the pattern has gaps as long.
 const HEALTHY: &str = r#"
 import sys, time
 sys.path.insert(0, sys.argv[1])
@@ -62,7 +62,7 @@ for step in range(1, 9):
 time.sleep(4)
 "#;
 
-/// One that makes six steps, and no seventh.
+/// A worker that makes six steps, and no seventh.
 const STUCK: &str = r#"
 import sys, time
 sys.path.insert(0, sys.argv[1])
@@ -77,7 +77,7 @@ fn library() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../task-templates/python/lib").display().to_string()
 }
 
-/// A task of so many workers that run a program of Python.
+/// A task of this many workers that run a Python program.
 fn task(name: &str, program: &str, workers: u32, rest: &str) -> String {
     let command = json!(["python3", "-c", program, library()]);
     format!(
@@ -211,7 +211,7 @@ fn whose_task_hangs_is_mailed_once_without_any_channel_unless_they_want_none() {
     let why = of_task(&owner, &run, "train")["hang"]["message"].as_str().unwrap().to_owned();
     assert!(said.contains(&why) && said.contains(&format!("/runs/{run}/tasks/train")), "{said}");
     assert!(said.trim_end().ends_with("/me"), "{said}");
-    // Who takes the runs over writes again that they hang, and their end.
+    // A server that adopts the runs records the hang and its end again.
     server.kill();
     server.run();
     let owner = server.as_(Who::Owner);

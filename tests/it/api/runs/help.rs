@@ -1,4 +1,4 @@
-//! Starting runs, waiting for them, and reading streams of events.
+//! Starting runs, waiting for them, and reading event streams.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
@@ -12,12 +12,11 @@ use serde_json::{Value, json};
 use crate::api::support::Client;
 use crate::support::{PATIENCE, wait_for};
 
-/// A pipeline's document.
 pub fn document(name: &str, rest: &str) -> String {
     format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: {name}\n{rest}")
 }
 
-/// A task that runs a shell's line.
+/// A task that runs a shell command.
 pub fn task(name: &str, line: &str, rest: &str) -> String {
     let command = json!(["sh", "-c", line]);
     format!(
@@ -26,20 +25,19 @@ pub fn task(name: &str, line: &str, rest: &str) -> String {
     )
 }
 
-/// Starts a run of a document, and gives its id.
+/// Starts a run of a document. Returns its id.
 #[track_caller]
 pub fn start(client: &Client, document: &str) -> String {
     let started = client.post("/projects/default/runs", &json!({"document": document})).expect(201).json();
     id(&started["run"])
 }
 
-/// A run's id.
 #[track_caller]
 pub fn id(run: &Value) -> String {
     run["id"].as_str().unwrap_or_else(|| panic!("no id in {run}")).to_owned()
 }
 
-/// Waits until a run is in a state, and gives it.
+/// Waits until a run is in a state. Returns the run.
 pub fn until(client: &Client, run: &str, state: &str) -> Value {
     let last = RefCell::new(Value::Null);
     wait_for(&format!("run {run} to be {state}"), || {
@@ -53,13 +51,12 @@ pub fn until(client: &Client, run: &str, state: &str) -> Value {
     last.into_inner()
 }
 
-/// One task of a run.
 #[track_caller]
 pub fn of_task(client: &Client, run: &str, task: &str) -> Value {
     client.get(&format!("/runs/{run}/tasks/{task}")).expect(200).json()
 }
 
-/// Waits until a task is in a state, and gives it.
+/// Waits until a task is in a state. Returns the task.
 pub fn until_task(client: &Client, run: &str, task: &str, state: &str) -> Value {
     let last = RefCell::new(Value::Null);
     wait_for(&format!("task {task} to be {state}"), || {
@@ -77,11 +74,11 @@ pub struct Event {
     pub data: Value,
 }
 
-/// A stream of events being read by a thread of its own.
+/// An event stream that a thread reads.
 pub struct Events(Receiver<Event>);
 
 impl Events {
-    /// Opens a stream, which must be let in.
+    /// Opens a stream, which must be accepted.
     #[track_caller]
     pub fn open(client: &Client, path: &str, last: Option<&str>) -> Self {
         let mut request = client.request(Method::GET, path);
@@ -91,10 +88,10 @@ impl Events {
         Self::of(request)
     }
 
-    /// The same, of a request that the test has made itself.
+    /// Opens a stream with a request that the test has built.
     #[track_caller]
     pub fn of(request: RequestBuilder) -> Self {
-        // The whole stream is meant, not a wait in it: a test may look at it for as long as it runs.
+        // The timeout covers the whole stream, not one wait: a test may read it for as long as it runs.
         let response = request.timeout(PATIENCE * 20).send().expect("an answer");
         assert_eq!(response.status().as_u16(), 200, "{}", response.url());
         let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
@@ -120,13 +117,12 @@ impl Events {
         Self(receiver)
     }
 
-    /// The next event.
     #[track_caller]
     pub fn next(&self) -> Event {
         self.0.recv_timeout(PATIENCE).expect("another event")
     }
 
-    /// The next event that this accepts; those before it are thrown away.
+    /// The next event that `accept` accepts, skipping the others.
     #[track_caller]
     pub fn find(&self, mut accept: impl FnMut(&Event) -> bool) -> Event {
         loop {
@@ -137,7 +133,7 @@ impl Events {
         }
     }
 
-    /// Everything up to the stream's end.
+    /// All events up to the end of the stream.
     #[track_caller]
     pub fn rest(&self) -> Vec<Event> {
         let mut all = Vec::new();
@@ -150,7 +146,7 @@ impl Events {
         }
     }
 
-    /// Nothing comes for a while.
+    /// Asserts that no event arrives for a while.
     #[track_caller]
     pub fn quiet(&self, during: Duration) {
         if let Ok(event) = self.0.recv_timeout(during) {

@@ -1,4 +1,4 @@
-//! Lists of runs, tasks, instances; the graph, the objects, the history, two runs beside each other.
+//! Lists of runs, tasks and instances; the graph, the manifests, the history, the comparison of two runs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn ids(page: &Value) -> Vec<String> {
     page["items"].as_array().unwrap().iter().map(id).collect()
 }
 
-/// All pages of a list; `between` is done after each.
+/// All pages of a list; `between` runs after each.
 fn pages(client: &Client, path: &str, mut between: impl FnMut()) -> Vec<String> {
     let mut all = Vec::new();
     let mut cursor = String::new();

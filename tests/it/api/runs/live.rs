@@ -1,4 +1,4 @@
-//! Live events: snapshots, changes, coming back, those who may not listen any more, those who read slowly.
+//! Live events: snapshots, changes, reconnection, revoked access and slow readers.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -49,7 +49,7 @@ fn a_run_is_watched_from_a_snapshot_to_its_end() {
     });
     assert!(seen.contains(&"a succeeded".into()) && seen.contains(&"b succeeded".into()), "{seen:?}");
     assert_eq!(end.data["run"]["tasks"], json!({"total": 2, "states": {"succeeded": 2}}));
-    // The stream stays: the run may go on.
+    // The stream stays open: the run may go on.
     editor.post(&format!("/runs/{run}/rerun"), &json!({"from": ["b"]})).expect(202);
     let ended = end.data["run"]["ended_at"].as_str().unwrap();
     events.find(|event| {
@@ -88,7 +88,7 @@ fn whoever_comes_back_goes_on_from_where_they_were() {
         assert_eq!(fresh.name, "snapshot", "{foreign}");
         assert_eq!(state(&fresh.data, "b"), "succeeded");
     }
-    // A page that gives its place in the address, and a server that was started anew.
+    // A page that sends the last event id in the URL, to a restarted server.
     let query = format!("{path}?last_event_id={}", seen.id);
     assert_ne!(Events::open(&editor, &query, None).next().name, "snapshot");
     server.kill();
@@ -112,7 +112,7 @@ fn a_list_shows_what_has_just_been_told() {
     let events = Events::open(&editor, "/projects/default/events", None);
     let run = start(&editor, &document("chain", &format!("tasks:\n{chain}")));
     let listed = || well(&editor.get("/projects/default/runs").expect(200).json()["items"][0]);
-    // Somebody else looks at the list all the while: what it shows is not always counted anew.
+    // Another reader watches the list, so counts may come from a cache.
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while listed() < 8 {
@@ -166,7 +166,7 @@ fn members_hear_at_once_that_somebody_has_saved_a_pipeline() {
     let path = "/projects/default/pipelines/told";
     let put =
         |text: &str| editor.put(path, "*", &json!({"document": text, "message": "a remark"})).expect(200);
-    // The same text is no new version.
+    // The same text creates no new version.
     put(&text);
     put(&format!("{text}# more\n"));
     let second = viewer.find(|event| event.name == "pipeline").data;
@@ -205,7 +205,8 @@ fn who_reads_slowly_is_told_the_present_state_and_holds_up_nobody() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
     let names: Vec<String> = (0..8).map(|n| format!("t{n}")).collect();
-    // Each says 500 kB when it ends: two rounds are 8 MB, twice what is kept for anybody, here and in the kernel.
+    // Each task logs 500 kB when it ends: two rounds are 8 MB, twice what is buffered per reader, here and in
+    // the kernel.
     let say = r#"x=$(head -c 500000 /dev/zero | tr '\0' x); echo "{\"output\": {\"long\": \"$x\"}}" >> $CUBELOOM_OUTPUTS"#;
     let tasks: String = names.iter().map(|name| task(name, say, "")).collect();
     let run = start(&editor, &document("slow", &format!("tasks:\n{tasks}")));
@@ -218,8 +219,8 @@ fn who_reads_slowly_is_told_the_present_state_and_holds_up_nobody() {
     for _ in 0..2 {
         editor.post(&format!("/runs/{run}/rerun"), &json!({"from": names})).expect(202);
         let ended = until(&editor, &run, "succeeded")["ended_at"].clone();
-        // Who reads hears of everything, all the while, and is never told the whole state again. The next round begins
-        // when this one was told: what is over before it is looked at is told once for both.
+        // A fast reader gets every event and no second snapshot. The next round starts once it has received
+        // this one: rounds that overlap could be coalesced.
         let last = fast.find(|event| {
             assert_ne!(event.name, "snapshot");
             event.data["run"]["ended_at"] == ended
@@ -228,7 +229,7 @@ fn who_reads_slowly_is_told_the_present_state_and_holds_up_nobody() {
     }
     let grown = resident(server.pid()).saturating_sub(before);
     assert!(grown < 64 << 10, "it costs {grown} KiB that somebody does not read");
-    // Who did not gets what was on its way to them, and then the present state in place of what they missed.
+    // A slow reader gets the buffered events, and then a snapshot in place of those it missed.
     let (mut snapshots, mut length) = (0, 0);
     let deadline = Instant::now() + PATIENCE;
     for line in BufReader::new(slow).lines() {
@@ -244,7 +245,7 @@ fn who_reads_slowly_is_told_the_present_state_and_holds_up_nobody() {
     assert!(length < 10 << 20, "what it had missed was not kept for it: {length} bytes");
 }
 
-/// A connection that asks for a stream of events, reads the first line of the answer, and then nothing.
+/// A connection that requests an event stream, reads the first line of the response, and then nothing.
 fn silent(server: &Server, path: &str, token: &str) -> TcpStream {
     let address = server.url().trim_start_matches("http://").to_owned();
     let mut stream = TcpStream::connect(&address).unwrap();
@@ -278,7 +279,7 @@ fn streams_end_at_once_when_the_server_ends() {
         stream.read_exact(&mut [0; 16]).expect("the first event");
     }
     server.stop();
-    // One that is still open when the server has had a moment for its end is cut off in the middle.
+    // Streams still open after the shutdown's grace period are cut off midway.
     for mut stream in streams {
         stream.read_to_end(&mut Vec::new()).expect("the end of a whole answer");
     }

@@ -1,4 +1,4 @@
-//! Logs of a gang: all workers or one, a part, the end, what is looked for, and following byte by byte.
+//! Logs of a gang: all workers or one, ranges, tails, search, and following byte by byte.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::help::{Event, Events, document, start, until, until_task};
 use crate::api::support::{Client, Server, Who};
 
-/// Three workers that write `lines` lines each, after a file is gone.
+/// Three workers that write `lines` lines each, once a file is removed.
 fn gang(lines: u32, held: Option<&std::path::Path>) -> String {
     let wait = held.map_or(String::new(), |held| {
         format!("echo ready; while [ -e {} ]; do sleep 0.05; done; ", held.display())
@@ -26,13 +26,13 @@ fn gang(lines: u32, held: Option<&std::path::Path>) -> String {
     )
 }
 
-/// What one stream of one worker says.
+/// The expected log of one stream of one worker.
 fn expected(worker: u32, lines: u32) -> String {
     let lines: String = (0..lines).map(|line| format!("line {line} of {worker}\n")).collect();
     lines + "no end"
 }
 
-/// Puts pieces together, by worker and stream; each must begin where the one before ended.
+/// Joins chunks by worker and stream. Each must begin where the previous one ended.
 #[track_caller]
 fn join<'c>(chunks: impl Iterator<Item = &'c Value>) -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> = BTreeMap::new();
@@ -103,7 +103,8 @@ fn the_logs_of_a_gang_are_read_together_and_one_by_one() {
 fn lines_have_times_and_all_workers_come_in_their_order() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
-    // The first worker speaks after half a second and after two and a half, the second a second later each time.
+    // The first worker logs after half a second and after two and a half, the second a second later each
+    // time.
     let line = "sleep 0.5; sleep $JOB_COMPLETION_INDEX; echo one of $JOB_COMPLETION_INDEX; sleep 2; \
                 echo two of $JOB_COMPLETION_INDEX; echo again";
     let command = json!(["sh", "-c", line]);
@@ -127,7 +128,7 @@ fn lines_have_times_and_all_workers_come_in_their_order() {
         (times[2] - times[0] - 2.0).abs() < 0.9,
         "about two seconds between one worker's lines: {times:?}"
     );
-    // Of one worker alone, the same lines in one piece, each with its time.
+    // For one worker alone, the same lines in one piece, each with its time.
     let one = editor
         .get(&format!("/runs/{run}/logs/text?task=talk&worker=worker-0&stream=stdout"))
         .expect(200)
@@ -187,7 +188,7 @@ fn logs_are_followed_and_go_on_at_the_very_next_byte() {
         read.push(first.next());
     }
     std::fs::remove_file(&held).unwrap();
-    // The connection is lost in the middle.
+    // The connection breaks midway.
     read.push(first.next());
     drop(first);
     let last = read.last().unwrap().id.clone();

@@ -1,4 +1,4 @@
-//! Outcomes that people set: who may, what is refused, what is kept of it.
+//! Manually set outcomes: permissions, refusals and records.
 
 use serde_json::json;
 

@@ -1,5 +1,4 @@
-//! The pages of runs, as a browser gets them: what stands in them, for whom, and that nothing in them is markup that
-//! people or programs wrote.
+//! The HTML pages of runs: content, permissions, and escaping of text from people and programs.
 
 use reqwest::Method;
 use serde_json::json;
@@ -14,7 +13,7 @@ pub fn page(client: &Client, path: &str) -> String {
     answer.text()
 }
 
-/// A run of every tab that has something to show: outputs, a metric, a failure, one task for each of a list.
+/// A run with content for every tab: outputs, a metric, a failure, a for-each task.
 fn finished(editor: &Client) -> String {
     let report = r#"echo '{"output": {"rows": "<b>7</b>"}}' >> "$CUBELOOM_OUTPUTS"; echo '{"metric": {"name": "loss", "value": 0.5, "step": 3}}' >> "$CUBELOOM_OUTPUTS"; echo "<i>hello</i>""#;
     let each = "    needs: [pull]\n    for_each: {list: [a, b]}\n";
@@ -48,11 +47,11 @@ fn every_tab_shows_its_part() {
         for word in words {
             assert!(text.contains(word), "{tab} does not show {word}: {text}");
         }
-        // What failed first stands on every tab, and what programs wrote is never markup.
+        // Every tab shows the first failure, and program output is escaped.
         assert!(text.contains("fails failed first") && text.contains("no such table"), "{tab}");
         assert!(text.contains(short) && !text.contains("<b>7</b>"), "{tab}");
     }
-    // The script draws what the API has: tests/e2e/plots.test.mjs looks at that.
+    // The script plots the API's data: tests/e2e/plots.test.mjs checks that.
     assert!(page(&editor, &format!("/runs/{run}?tab=metrics")).contains("id=\"metrics\""));
     let metrics = editor.get(&format!("/runs/{run}/metrics")).expect(200).json();
     let series: Vec<_> =
@@ -74,7 +73,7 @@ fn people_see_what_they_may_do() {
     for words in ["data-do=\"resume\"", "data-do=\"delete\""] {
         assert!(page(&editor, &here).contains(words), "an editor is not offered {words}");
     }
-    // A document that is not stored is not there any more to be run again.
+    // A document that was not stored cannot be run again.
     assert!(!page(&editor, &here).contains("data-do=\"again\""));
     assert!(!page(&viewer, &here).contains("data-do="), "a viewer is offered what they may not do");
     assert!(page(&editor, list).contains("name=\"run\"") && !page(&viewer, list).contains("name=\"run\""));
@@ -84,7 +83,7 @@ fn people_see_what_they_may_do() {
     }
     editor.get(&format!("page:/runs/{run}/tasks/nothing")).expect(404);
     editor.get("page:/runs/01aaaaaaaaaaaaaaaaaaaaaaaa").expect(404);
-    // The only run of its pipeline has nothing to be compared with.
+    // The only run of a pipeline has nothing to be compared with.
     editor.get(&format!("page:/runs/{run}/compare")).expect(404);
 }
 

@@ -1,11 +1,11 @@
-//! Runs of a part of a pipeline: what they take over, what is told, what is refused.
+//! Partial runs: reused results, messages, and refusals.
 
 use serde_json::{Value, json};
 
 use super::help::{document, id, of_task, task, until};
 use crate::api::support::{Client, Server, Who};
 
-/// Three tasks that hand a file on; `aside` is needed by nobody.
+/// Three tasks that pass a file on; no task depends on `aside`.
 fn chain(first: &str) -> String {
     let tasks = [
         task("first", &format!("echo {first} > {{{{ run.dir }}}}/file"), ""),

@@ -1,11 +1,12 @@
-//! Resuming a run with a newer version of its pipeline: what is kept, what runs, what is refused.
+//! Resuming a run with a newer version of its pipeline: reused results, executed tasks, refusals.
 
 use serde_json::{Value, json};
 
 use super::help::{document, id, of_task, start, task, until, until_task};
 use crate::api::support::{Client, Server, Who};
 
-/// A pipeline whose second task runs `line`. What the first does depends on the moment and the folder of its run.
+/// A pipeline whose second task runs `line`. The first task's outputs depend on the time and the run's
+/// folder.
 fn chain(line: &str) -> String {
     let tasks = [
         task("first", "echo '{{ run.date }}' > {{ run.dir }}/date", ""),
@@ -20,7 +21,7 @@ fn chain(line: &str) -> String {
     )
 }
 
-/// Stores a document as the next version of `chain`; `version` is its present one.
+/// Stores a document as the next version of `chain`; `version` is the current one.
 #[track_caller]
 fn store(client: &Client, version: u32, document: &str) {
     let body = json!({"document": document});
@@ -90,7 +91,7 @@ fn what_succeeded_and_has_not_changed_is_kept_and_the_rest_runs_as_the_newer_ver
         (vec!["changed", "unfinished", "unfinished", "upstream"], &json!(["aside"]))
     );
 
-    // The same rest is run again, and a second failure is resumed like the first.
+    // The same remaining tasks run again, and a second failure is resumed like the first.
     let again = id(&editor.post(&format!("/runs/{resumed}/again"), &json!({})).expect(201).json()["run"]);
     assert_eq!(until(&editor, &again, "succeeded")["tasks"]["states"], json!({"reused": 3, "succeeded": 2}));
     store(&editor, 3, &chain("exit 4"));
@@ -141,7 +142,7 @@ fn tasks_that_are_new_or_gone_and_a_part_of_a_pipeline() {
     let all = id(&resume(&editor, &failed, &json!({})).expect(201).json()["run"]);
     assert_eq!(until(&editor, &all, "succeeded")["tasks"]["states"], json!({"reused": 1}));
 
-    // Of a part, the same part is resumed.
+    // Resuming a partial run keeps the same part.
     store(&editor, 3, &chain("exit 3"));
     let body = json!({"pipeline": "chain", "tasks": {"only": "second", "of": failed}});
     let part = id(&editor.post("/projects/default/runs", &body).expect(201).json()["run"]);

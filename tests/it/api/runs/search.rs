@@ -1,4 +1,4 @@
-//! Searches: what the API and the pages tell of trials while they run and afterwards.
+//! Searches: trials in the API and on pages, during the search and afterwards.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::help::{document, start, task, until, until_task};
 use super::pages::page;
 use crate::api::support::{Client, Server, Who};
 
-/// A task that tries two values, one after the other, and reports them as `score`; then it does what `then` says.
+/// A task that tries two values in turn and reports them as `score`, then runs `then`.
 fn tries(then: &str, rest: &str) -> String {
     let line = format!(
         r#"echo '{{"metric": {{"name": "score", "value": {{{{ item.x }}}}, "step": 1}}}}' >> $CUBELOOM_OUTPUTS; {then}"#
@@ -52,7 +52,7 @@ fn trials_and_the_best_of_them_are_told() {
 fn a_trial_may_be_a_gang() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
-    // The first worker reports when the other one has written: neither is there alone.
+    // The first worker reports once the other one has written, so neither result comes alone.
     let line = r#"mkdir -p $CUBELOOM_RUN_DIR/{{ item.x }}; cd $CUBELOOM_RUN_DIR/{{ item.x }}; touch worker-$CUBELOOM_INDEX
           until test -e worker-0 -a -e worker-1; do sleep 0.1; done
           test $CUBELOOM_INDEX = 1 || echo '{"metric": {"name": "score", "value": {{ item.x }}, "step": 1}}' >> $CUBELOOM_OUTPUTS"#;
@@ -74,7 +74,7 @@ fn a_trial_may_be_a_gang() {
 fn a_trial_that_falls_behind_is_stopped_and_says_why() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
-    // The better trial ends by itself; the other one would not within the test's time.
+    // The better trial ends by itself; the other one would run longer than the test.
     let tasks = tries("test {{ item.x }} = 0.9 || sleep 600", ", early_stop: {min_steps: 1, factor: 2}");
     let run = start(&editor, &document("behind", &format!("tasks:\n{tasks}")));
     until(&editor, &run, "succeeded");

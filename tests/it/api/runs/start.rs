@@ -1,4 +1,4 @@
-//! Starting runs: of stored pipelines, of documents, and what is refused.
+//! Starting runs of stored pipelines and of documents, and refusals.
 
 use serde_json::json;
 
@@ -82,7 +82,7 @@ fn every_mistake_is_told_with_its_place() {
         let refused = post(body.clone()).expect(422).problem("invalid");
         assert_eq!(refused["problems"][0]["path"], path, "{body}: {refused}");
     }
-    // Some clients send all of it before they look at the answer.
+    // Some clients send the whole body before they read the response.
     post(json!({"document": "x".repeat(5 << 20)})).expect(413).problem("too-large");
     assert_eq!(editor.get("/runs").expect(200).json()["items"], json!([]), "nothing was stored");
 }

@@ -1,4 +1,4 @@
-//! Tasks that are runs of another pipeline: what they get and leave, how they end, and what is refused.
+//! Tasks that run another pipeline: inputs, outputs, ends and refusals.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,12 @@ use crate::support::wait_for;
 
 const PIPELINES: &str = "/projects/default/pipelines";
 
-/// Stores a pipeline.
 #[track_caller]
 fn store(client: &Client, document: &str) {
     client.post(PIPELINES, &json!({"document": document})).expect(201);
 }
 
-/// A pipeline that squares a number, by a shell's line for each of its tasks.
+/// A pipeline that squares a number; `line` is the shell command of each task.
 fn square(line: &str) -> String {
     let square = task("square", line, "");
     document("square", &format!("parameters:\n  n: {{type: integer, minimum: 0}}\ntasks:\n{square}"))
@@ -23,7 +22,7 @@ fn square(line: &str) -> String {
 const SQUARE: &str =
     "echo '{\"output\": {\"area\": '$(({{ params.n }} * {{ params.n }}))'}}' > $CUBELOOM_OUTPUTS";
 
-/// A pipeline with one task that runs another; `rest` belongs to the task.
+/// A pipeline with one task that runs another pipeline; `rest` belongs to the task.
 fn calling(arguments: &str, rest: &str) -> String {
     document(
         "calling",
@@ -37,7 +36,7 @@ fn attempts(client: &Client, run: &str) -> Vec<Value> {
     client.get(&path).expect(200).json()["items"].as_array().unwrap().clone()
 }
 
-/// The run that the last attempt is, once it is there.
+/// The child run of the last attempt, once it exists.
 fn child(client: &Client, run: &str) -> String {
     let last = || attempts(client, run).last().and_then(|last| last["run"].as_str().map(str::to_owned));
     wait_for("the other pipeline's run", || {
@@ -126,7 +125,7 @@ fn it_fails_with_the_other_run_and_says_what_failed_there_and_a_retry_is_a_new_r
     assert!(failure["message"].as_str().unwrap().starts_with(&begins), "{failure}");
     assert_eq!(failure["last_lines"], json!(["no such number"]));
 
-    // Its document is mended, and the run goes on with the newest version of it.
+    // The child's document is fixed, and the run resumes with its newest version.
     let mended = square(SQUARE);
     let etag = editor.get(&format!("{PIPELINES}/square")).expect(200).etag();
     editor.put(&format!("{PIPELINES}/square"), &etag, &json!({"document": mended})).expect(200);
@@ -187,7 +186,7 @@ fn a_server_that_is_killed_goes_on_with_both_and_starts_no_second_one() {
     assert_eq!(runs, [its]);
 }
 
-/// The first problem of a document that is refused: its place and its sentence.
+/// The path and message of a refused document's first problem.
 #[track_caller]
 fn refused(client: &Client, document: &str) -> (String, String) {
     let answer = client.post("/projects/default/runs", &json!({"document": document})).expect(422);

@@ -1,4 +1,4 @@
-//! Terminals where tasks have failed: what one finds there, who may, and how they end.
+//! Terminals of failed tasks: their environment, permissions, and how they end.
 
 pub mod shell;
 
@@ -16,7 +16,7 @@ use crate::api::support::{Client, Server, Who};
 use crate::support::{TestApp, processes, wait_for};
 use shell::{Shell, bearer};
 
-/// A task that fails, and one that does not.
+/// A task that fails, and one that succeeds.
 fn failing() -> String {
     document(
         "broken",
@@ -40,7 +40,7 @@ fn open(client: &Client, run: &str) -> Value {
     client.post(&of(run, "ill"), &json!({})).expect(201).json()
 }
 
-/// A server with these settings of terminals.
+/// A server with these terminal settings.
 fn with(settings: &[(&str, &str)]) -> Server {
     let mut app = TestApp::new();
     for (name, value) in settings {
@@ -49,12 +49,12 @@ fn with(settings: &[(&str, &str)]) -> Server {
     Server::start_in(app)
 }
 
-/// The processes that run in terminals of a server.
+/// The processes in a server's terminals.
 fn inside(server: &Server) -> Vec<i32> {
     processes::workers(&server.data().join("terminals").to_string_lossy())
 }
 
-/// Waits until nothing is left of terminals.
+/// Waits until no terminal process is left.
 #[track_caller]
 fn nothing_left(server: &Server) {
     let folder = server.data().join("terminals");
@@ -109,12 +109,12 @@ fn a_shell_has_what_the_failed_task_had() {
     shell.say(&json!({"kind": "resize", "columns": 77, "rows": 33}));
     let size = shell.run("stty size");
     assert!(size.contains("33 77"), "what is said is taken up in its order: {size}");
-    // A program of its own group, which Ctrl-C ends.
+    // A program in its own process group, which Ctrl-C ends.
     shell.keys("(echo '<beg''un>'; exec sleep 1000)\r");
     shell.until("<begun>");
     shell.keys("\x03");
     assert!(shell.run("echo $?").contains("130"));
-    // The limits are those of the task.
+    // A terminal has the limits of its task.
     if let Some(limit) = limit_of(terminal["id"].as_str().unwrap()) {
         assert_eq!(limit, 300 << 20);
     }
@@ -127,7 +127,7 @@ fn a_shell_has_what_the_failed_task_had() {
     assert!(!log.contains("fail.py") && !log.contains("mine"), "what was typed is nobody's business: {log}");
 }
 
-/// The memory limit of a terminal's control group, in bytes, where there are control groups.
+/// The memory limit of a terminal's cgroup in bytes; `None` without cgroups.
 fn limit_of(id: &str) -> Option<u64> {
     let group = format!("cubeloom/terminal-{id}");
     let files = [
@@ -160,7 +160,7 @@ fn who_may_run_may_look_into_it_and_the_log_says_that_they_did() {
     let plain = editor.get(&format!("/runs/{run}/terminals/{id}")).expect(400);
     assert!(plain.problem("malformed")["detail"].as_str().unwrap().contains("WebSocket"));
 
-    // Who closes it may be somebody else of the project's.
+    // Another member may close it, given the role.
     server.as_(Who::Viewer).delete(&format!("/runs/{run}/terminals/{id}"), "").expect(403);
     let mut shell = Shell::connect(&server, &editor, &terminal);
     shell.until("again: ");
@@ -288,7 +288,7 @@ fn much_output_waits_for_whoever_reads_it() {
     assert_eq!(lines, (20 << 20) / 16, "after {:?}", began.elapsed());
     let grown = memory(&server).saturating_sub(before);
     assert!(grown < 16 << 20, "the server holds {grown} bytes more");
-    // Without an end, it ends at a key.
+    // Endless output ends with Ctrl-C.
     shell.keys("yes\r");
     shell.until("y\r\ny\r\n");
     shell.keys("\x03");
@@ -316,7 +316,7 @@ fn it_ends_with_its_time_with_silence_and_with_absence() {
     assert!(warning["seconds"].as_u64().is_some_and(|left| left <= 3), "{warning}");
     nothing_left(&server);
 
-    // Whoever comes back in time finds what was shown; whoever does not, finds nothing.
+    // Reconnecting in time shows the earlier output; reconnecting later fails.
     let terminal = open(&editor, &run);
     let mut shell = Shell::connect(&server, &editor, &terminal);
     shell.run("echo $((6 * 7))");
@@ -360,7 +360,7 @@ fn it_ends_with_its_server_however_that_ends() {
     for kill in [true, false] {
         let editor = server.as_(Who::Editor);
         let mut shell = Shell::connect(&server, &editor, &open(&editor, &run));
-        // Neither what ignores its end nor what has left its session stays.
+        // Processes that ignore signals or left the session are killed, too.
         shell.run("trap '' HUP TERM; (setsid sh -c 'trap \"\" HUP TERM; sleep 1000' &)");
         shell.keys("sleep 1000\r");
         wait_for("all of it to run", || inside(&server).len() >= 4);
@@ -386,7 +386,8 @@ fn what_is_not_understood_ends_the_connection_and_not_the_shell() {
         let last = shell.end();
         assert_eq!((&last["kind"], &last["code"]), (&json!("closed"), &json!(1008)), "{nonsense}: {last}");
     }
-    // More than a program takes, which reads nothing; not more than the server goes on to read behind its last word.
+    // More input than the program accepts, which reads nothing, but less than the server reads after its last
+    // message.
     let mut shell = Shell::connect(&server, &editor, &terminal);
     shell.run("true");
     shell.keys("stty raw -echo; sleep 1000\r");

@@ -1,12 +1,13 @@
-//! The OpenAPI document with links: what one request creates, the next ones name.
+//! The OpenAPI document with links: later requests use what earlier ones create.
 //!
-//! schemathesis infers links, too, but only from lists: those would delete what the test itself needs. Bodies of requests that
-//! create something are written here, because hardly one in a hundred of those that a schema yields is accepted. They name
-//! something new nearly each time: where a request ends in another way than before, schemathesis gives up.
+//! schemathesis also infers links, but only from lists: those would delete what the test itself needs. Bodies
+//! of creating requests are written here, because the schema yields hardly one accepted body in a hundred.
+//! Nearly each request names something new: schemathesis gives up where a request ends differently than
+//! before.
 
 use serde_json::{Map, Value, json};
 
-/// An operation that creates something, the path below which that is, and its name there.
+/// A creating operation, the path of the created resource, and its name there.
 const CREATED: [(&str, &str, &str); 18] = [
     ("create_projects", "/projects/{project}", "/name"),
     ("create_projects_pipelines", "/projects/default/pipelines/{pipeline}", "/name"),
@@ -44,7 +45,7 @@ fn named(rest: &Value) -> Vec<Value> {
     (0..NAMES).map(body).collect()
 }
 
-/// Bodies with pipelines of three kinds: one has a schedule, one fails, one waits for a person.
+/// Bodies with three kinds of pipelines: one has a schedule, one fails, one waits for approval.
 fn documents() -> Vec<Value> {
     let only = |program: &str, more: &str| {
         format!("  - {{name: only, template: command, arguments: {{command: ['{program}']}}{more}}}\n")
@@ -59,7 +60,7 @@ fn documents() -> Vec<Value> {
     (0..NAMES).zip(tasks.iter().cycle()).map(|one| json!({"document": text(one)})).collect()
 }
 
-/// What requests send, by operation.
+/// Request bodies, by operation.
 fn bodies() -> Vec<(&'static str, Vec<Value>)> {
     let documents = documents();
     let secrets = named(&json!({"value": "the value of a secret"}));
@@ -107,11 +108,11 @@ fn bodies() -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
-/// Parts of paths that no request creates.
+/// Path parameters that no request creates.
 const NAMED: [(&str, &str); 5] =
     [("task", "only"), ("instance", "0"), ("attempt", "1"), ("version", "1"), ("user", "eve")];
 
-/// The document of this server. Everything is in the project `default`, or nothing else could be created first.
+/// This server's document. Everything is in the project `default`, or nothing else could be created first.
 pub fn document() -> Value {
     let mut document: Value = serde_json::from_str(&cubeloom_web::api::document::text()).unwrap();
     let paths = document["paths"].as_object().unwrap().clone();
@@ -135,7 +136,7 @@ pub fn document() -> Value {
     document
 }
 
-/// Leaves of an operation's parameters and body what can succeed.
+/// Reduces an operation's parameters and body to those that can succeed.
 fn narrow(operation: &mut Value, path: &str, bodies: &[(&str, Vec<Value>)]) {
     if let Some(parameters) = operation["parameters"].as_array_mut() {
         parameters.retain(|one| match one["in"].as_str().unwrap() {
@@ -154,7 +155,7 @@ fn narrow(operation: &mut Value, path: &str, bodies: &[(&str, Vec<Value>)]) {
     }
 }
 
-/// From what an operation creates to all that can be done with it.
+/// Links from a creating operation to all operations on its result.
 fn links(paths: &Map<String, Value>, creator: &str, item: &str, name: &str) -> Value {
     let mut parts: Vec<&str> = item.split(['{', '}']).skip(1).step_by(2).collect();
     let own = parts.pop().unwrap();

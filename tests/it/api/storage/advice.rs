@@ -1,4 +1,4 @@
-//! What a cluster's Prometheus tells of the workers of a task: what they used, what could be done better, and who holds what.
+//! Advice from a cluster's Prometheus about a task's workers: usage, improvements and allocations.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -20,8 +20,8 @@ use crate::api::runs::help::{document, start, task, until_task};
 use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 
-/// A task on the cluster `far` for two hours, whose card waits for its one core: what it is called, and what must not be
-/// dropped.
+/// A task on the cluster `far` for two hours, whose GPU waits for its only CPU: its names, and guards that
+/// must stay alive.
 struct Stage {
     server: Server,
     run: String,
@@ -47,7 +47,7 @@ fn staged() -> Stage {
     recording.pod(&pod, "n00", 1.0, 1, 0.97);
     let of_pod = [("namespace", "cubeloom-jobs"), ("pod", pod.as_str()), ("interface", "eth0")];
     recording.series("container_network_receive_bytes_total", &of_pod, |at| Some(at * 2e6));
-    // Its kubelet does not tell how long it waited for storage, and its node does.
+    // The kubelet does not report I/O wait, but the node does.
     let node = [("instance", "n00:9100"), ("nodename", "n00")];
     recording.series("node_uname_info", &node, |_| Some(1.0));
     recording.series("node_pressure_io_waiting_seconds_total", &node[..1], |at| Some(at * 0.1));
@@ -138,7 +138,7 @@ fn what_pods_use_and_what_to_change_is_told_by_the_clusters_prometheus() {
     stage.over.close().unwrap();
 }
 
-/// What answers as a Prometheus that has nothing, to those who show this; and what was shown.
+/// A mock Prometheus without data that requires these credentials, and the credentials it received.
 fn guarded(wanted: &'static str) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -186,11 +186,11 @@ fn a_prometheus_gets_the_token_or_the_password_that_is_kept_for_it_and_nobody_el
     let refused = "lets nobody in";
     assert!(!check().contains(refused), "{}", check());
     assert_eq!(*shown.lock().unwrap().last().unwrap(), "Bearer tops3cret");
-    // It stays when it is left out, is another one with a name, and goes when it is empty.
+    // Omitted credentials are kept, credentials with a name replace them, and empty ones remove them.
     let mut change = json!({"access": "kubeconfig", "prometheus": url});
     admin.put("/clusters/far", "\"1\"", &change).expect(200);
     assert!(!check().contains(refused), "{}", check());
-    // It goes nowhere else, and with no other name, unless it is said again.
+    // Without new credentials, neither the address nor the user name can change.
     for (field, other) in [("prometheus", "http://127.0.0.1:9"), ("prometheus_user", "ada")] {
         let mut moved = change.clone();
         moved[field] = json!(other);

@@ -1,4 +1,4 @@
-//! Logs that are copied into a project's object store, a real S3 server.
+//! Logs copied to a project's object store, a real S3 server.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::support::{S3, TestApp, wait_for};
 
 const LOGS: &str = "/projects/default/volumes/far/files?path=cubeloom-logs";
 
-/// Two workers, of whom each writes a line at once and one a second later.
+/// Two workers; each writes a line at once and one a second later.
 fn slow() -> String {
     let command =
         json!(["sh", "-c", "echo first $JOB_COMPLETION_INDEX; sleep 2.2; echo second; echo warn >&2"]);

@@ -1,4 +1,4 @@
-//! A volume that is a bucket of a real S3 server.
+//! A volume backed by a bucket of a real S3 server.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Clusters: what they have, and what holds it.
+//! Clusters: their capacity and allocations.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn a_running_task_is_seen_by_members_and_counted_for_others() {
     editor.get("/clusters/nowhere").expect(404).problem("not-found");
 }
 
-/// A kubeconfig for a cluster that does not answer.
+/// A kubeconfig for an unreachable cluster.
 pub const AWAY: &str = "apiVersion: v1\nkind: Config\ncurrent-context: a\n\
     clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n\
     users: [{name: u, user: {token: tops3cret}}]\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n";
@@ -55,7 +55,7 @@ fn a_cluster_is_added_changed_and_removed() {
     let check = admin.get("/clusters/far/check").expect(200).json();
     assert!(check["error"].is_string() && check["version"].is_null(), "{check}");
     assert!(check["problems"][0].as_str().unwrap().starts_with("the cluster does not answer"), "{check}");
-    // The kubeconfig stays when it is left out.
+    // An omitted kubeconfig is kept.
     let change = json!({
         "access": "kubeconfig", "namespace": "jobs-{project}", "description": "far away",
         "volcano_queue": "team.jobs", "kueue_queue": "", "kai_queue": "jobs-{project}",
@@ -65,7 +65,7 @@ fn a_cluster_is_added_changed_and_removed() {
     assert_eq!((&changed["namespace"], &changed["revision"]), (&json!("jobs-{project}"), &json!(2)));
     let queues = ["volcano_queue", "kueue_queue", "kai_queue"].map(|field| &changed[field]);
     assert_eq!(queues, [&json!("team.jobs"), &json!(null), &json!("jobs-{project}")], "{changed}");
-    // It is there after a restart.
+    // The cluster still exists after a restart.
     server.kill();
     server.run();
     let admin = server.as_(Who::Administrator);
@@ -126,7 +126,7 @@ fn what_is_wrong_with_a_cluster_is_told_by_field() {
     }
 }
 
-/// An API server that takes every connection and closes it; how many there were.
+/// A mock API server that closes every connection, and the number of connections.
 fn broken() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -179,7 +179,7 @@ fn a_cluster_that_will_not_come_back_is_given_up_with_its_runs_and_removed() {
     until(&editor, &waits, "failed");
     let failure = of_task(&editor, &waits, "works")["failure"].clone();
     assert_eq!(failure["message"], "the cluster `far` was given up", "{failure}");
-    // So it stays over a restart, and what is started there fails at once, with the reason.
+    // It stays so after a restart, and a run started there fails at once with the reason.
     server.kill();
     server.run();
     let (admin, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
@@ -188,7 +188,7 @@ fn a_cluster_that_will_not_come_back_is_given_up_with_its_runs_and_removed() {
     until(&editor, &again, "failed");
     let log = admin.get("/audit?action=cluster.give_up").expect(200).json();
     assert_eq!(log["items"][0]["subject"], "far", "{log}");
-    // Settings that are saved take it into use again.
+    // Saving its settings enables it again.
     admin.put("/clusters/far", "\"2\"", &json!({"access": "kubeconfig"})).expect(200);
     wait_for("it is looked for again", || {
         admin.get("/clusters/far").expect(200).json()["standing"]["state"] == "away"

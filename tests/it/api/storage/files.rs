@@ -1,4 +1,4 @@
-//! The files of a volume: brought, listed, looked at, taken, deleted; nothing outside is reached.
+//! Files of a volume: upload, listing, preview, download and deletion, all confined to the volume.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -69,7 +69,7 @@ fn a_file_is_replaced_and_deleted_only_as_it_was_read_where_somebody_says_so() {
     with(Method::PUT, "if-none-match", "*", "new").expect(409).problem("conflict");
     // A weak tag never matches.
     with(Method::PUT, "if-match", &format!("W/{second}"), "late").expect(412).problem("stale");
-    // One of several, and whatever is there.
+    // One of several tags matches, and so does `*`.
     for tag in [format!("{first}, {second}"), "*".to_owned()] {
         with(Method::PUT, "if-match", &tag, "another").expect(204);
         let path = server.data().join("workspace/default/shared.txt");
@@ -101,7 +101,7 @@ fn a_file_that_changes_while_another_is_being_sent_is_not_lost() {
          if-match: {read}\r\ncontent-length: 4\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n"
     )
     .unwrap();
-    // It is asked for its content once what is there has been looked at.
+    // The server asks for the body (100 Continue) after it has checked the precondition.
     let mut asked = [0; 25];
     slow.read_exact(&mut asked).unwrap();
     assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
@@ -200,7 +200,7 @@ fn no_path_leads_out() {
     }
     assert_eq!(fs::read_to_string(server.data().join("outside")).unwrap(), "outside");
     assert_eq!(editor.get(&format!("{VOLUME}/file?path=stays")).expect(200).text(), "kept");
-    // Of a link, only the link goes; of a folder that holds one, not what it leads to.
+    // Deleting a link deletes only the link; deleting a folder with a link does not follow it.
     editor.delete(&format!("{VOLUME}/file?path=leaves"), "").expect(204);
     fs::create_dir(root.join("folder")).unwrap();
     symlink(server.data(), root.join("folder/data")).unwrap();
@@ -229,7 +229,7 @@ fn an_upload_that_is_cut_leaves_nothing_and_replaces_nothing() {
     };
     wait_for("the upload to begin", || writes_below(server.pid(), &root));
     assert!(!editor.get(&format!("{VOLUME}/files")).text().contains("cubeloom-part"));
-    // Also a server that is killed now leaves nothing of it.
+    // A server killed now leaves nothing of it either.
     assert_eq!(names(), ["big.bin"]);
     drop(cut);
     wait_for("the upload to be given up", || !writes_below(server.pid(), &root));
@@ -237,7 +237,7 @@ fn an_upload_that_is_cut_leaves_nothing_and_replaces_nothing() {
     assert_eq!(fs::read_to_string(root.join("big.bin")).unwrap(), "before");
 }
 
-/// Whether a process has a file without a name open in a folder.
+/// Whether a process has an unnamed file open in a folder.
 fn writes_below(pid: u32, folder: &std::path::Path) -> bool {
     let folder = folder.canonicalize().unwrap();
     let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
@@ -274,12 +274,12 @@ fn a_file_that_is_too_large_is_refused() {
     let editor = server.as_(Who::Editor);
     put(&editor, "fits", vec![1; 65_536]).expect(204);
     put(&editor, "large", vec![1; 65_537]).expect(413).problem("too-large");
-    // Without its length told beforehand: what was sent too much is read, so that the answer arrives.
+    // Without a declared length, the server reads the excess, so that the client gets the response.
     for length in [65_537, 1 << 20, 6 << 20] {
         let endless = reqwest::blocking::Body::new(std::io::repeat(1).take(length));
         put(&editor, "large", endless).expect(413).problem("too-large");
     }
-    // Who asks first need not send anything.
+    // With `Expect: 100-continue`, the client need not send anything.
     let (address, token) = (server.url().replace("http://", ""), editor.token().unwrap());
     let mut asks = TcpStream::connect(&address).unwrap();
     let head = format!(

@@ -1,4 +1,4 @@
-//! What a task prints and reports of its secrets becomes `***`, however it comes, and whatever becomes of the server.
+//! Secrets in a task's logs and outputs become `***`, however they are split, and even if the server crashes.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::support::wait_for;
 
 const VALUE: &str = "tops3cret/with=signs";
 
-/// The worker's file of this name, of the only attempt of a run.
+/// The worker's file of this name, of a run's only attempt.
 fn file_of(server: &Server, run: &str, name: &str) -> String {
     let attempts = fs::read_dir(server.data().join("runs").join(run)).unwrap().flatten();
     let folder = attempts.map(|entry| entry.path()).find(|path| path.is_dir()).expect("an attempt");

@@ -1,4 +1,4 @@
-//! What nodes and cards do: of this machine, and of a cluster whose Prometheus holds what exporters told.
+//! Monitoring of nodes and GPUs: of this machine, and of a cluster whose Prometheus has exporter metrics.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -55,8 +55,8 @@ fn this_machine_is_measured_and_other_projects_are_sums() {
     until(&editor, &run, "cancelled");
 }
 
-/// A recording of twenty minutes: nodes `n00` and on with a card each; of the first, one card is held and idle, one is
-/// faulty, one is free and one has vanished.
+/// A recording of twenty minutes: nodes from `n00` on with a GPU each. On the first node, one GPU is
+/// allocated and idle, one unhealthy, one free and one missing.
 #[expect(clippy::disallowed_methods, reason = "a real Prometheus has the real time")]
 fn recorded(nodes: usize) -> Recording {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
@@ -74,12 +74,12 @@ fn recorded(nodes: usize) -> Recording {
     recording
 }
 
-/// What answers as a Prometheus that has nothing, each question after so long; and how many looks began with it.
+/// A mock Prometheus without data that takes `each` per query, and the number of collections started.
 fn slow(each: Duration) -> (String, Arc<AtomicUsize>) {
     pretended(each, None)
 }
 
-/// The same; asked for the time, it tells one that is so many seconds ahead, where it is to tell any.
+/// The same, with a clock that is `ahead` seconds ahead, if given.
 fn pretended(each: Duration, ahead: Option<f64>) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -97,7 +97,7 @@ fn pretended(each: Duration, ahead: Option<f64>) -> (String, Arc<AtomicUsize>) {
                         _ => return,
                     }
                 }
-                // A look begins with the time.
+                // A collection starts with the time query.
                 let is_clock = String::from_utf8_lossy(&request[..read]).ends_with("query=time%28%29");
                 if is_clock {
                     counted.fetch_add(1, Ordering::SeqCst);
@@ -116,7 +116,7 @@ fn pretended(each: Duration, ahead: Option<f64>) -> (String, Arc<AtomicUsize>) {
     (url, looks)
 }
 
-/// So many seconds ahead of the machine's time, in seconds since the epoch.
+/// The machine's time plus `ahead` seconds, in seconds since the epoch.
 #[expect(clippy::disallowed_methods, reason = "the server has the real time")]
 fn clock(ahead: f64) -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64() + ahead
@@ -164,29 +164,29 @@ fn what_was_found_a_moment_ago_is_shown_while_it_is_looked_anew() {
     let (url, looks) = slow(Duration::from_millis(600));
     let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY, "prometheus": url});
     admin.post("/clusters", &far).expect(201);
-    // Who is the first to come need not wait either.
+    // Even the first viewer need not wait.
     wait_within(Duration::from_secs(10), "a look that nobody asked for", || {
         looks.load(Ordering::SeqCst) == 1
     });
     let at = || viewer.get("/clusters/far/monitoring").expect(200).json()["at"].clone();
     let old = at();
-    // It is good for ten seconds; whoever asks then begins a look, and does not wait for it.
+    // A result is fresh for ten seconds. A later request starts a new collection without waiting for it.
     wait_within(Duration::from_secs(30), "an answer while it is looked", || {
         let looks_again = looks.load(Ordering::SeqCst) == 2;
         at() == old && looks_again
     });
     wait_within(Duration::from_secs(30), "what is found anew", || at() != old);
-    // Nobody asks, and it is looked all the same: whoever comes back need not wait.
+    // Collection goes on without requests, so that a returning viewer need not wait.
     let before = looks.load(Ordering::SeqCst);
     wait_within(Duration::from_secs(60), "a look without a viewer", || looks.load(Ordering::SeqCst) > before);
-    // Other settings have nothing to be shown meanwhile.
+    // After a change of settings, no old result is shown.
     let changed = json!({"access": "kubeconfig", "prometheus": "http://127.0.0.1:9"});
     admin.put("/clusters/far", "\"1\"", &changed).expect(200);
     assert_eq!(viewer.get("/clusters/far/monitoring").expect(200).json()["source"], "none");
 }
 
-/// Puts the attempts of a run elsewhere: other servers lead it, its tasks run on a cluster since two hours ago, each
-/// with a card.
+/// Makes a run's attempts look remote: other servers lead it, and its tasks have run on a cluster for two
+/// hours, each with a GPU.
 fn moved(server: &Server, now: Timestamp) {
     bound(server, now, &Bindings::None);
 }
@@ -256,7 +256,7 @@ fn a_task_that_does_not_use_its_card_is_told_of_and_a_busy_one_is_not() {
     let owner = server.as_(Who::Owner);
     let list = owner.get("/projects/default/alert-deliveries").expect(200).json();
     assert_eq!(list["items"].as_array().unwrap().len(), 1, "{list}");
-    // Their processes, which nobody leads any more, end by themselves.
+    // Their processes, which no server leads any more, end by themselves.
     over.close().unwrap();
 }
 
@@ -318,7 +318,7 @@ fn a_cluster_is_shown_as_its_prometheus_tells_and_also_without_it() {
     assert_eq!(found.collect::<Vec<_>>(), [true, false, false, true, true, false], "{check}");
 
     drop(prometheus);
-    // Another revision of its settings is looked at anew.
+    // A new revision of the settings starts a new collection.
     let change = json!({"access": "kubeconfig", "prometheus": far["prometheus"]});
     admin.put("/clusters/far", "\"1\"", &change).expect(200);
     let away = viewer.get("/clusters/far/monitoring").expect(200).json();

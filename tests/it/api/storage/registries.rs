@@ -1,4 +1,4 @@
-//! Registries name a host, an account, and the secret that opens it.
+//! Registries: a host, an account, and the secret with its password.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Other keys for secrets, while a server runs.
+//! Rotating the encryption keys of secrets while a server runs.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ fn keys_are_changed_while_a_server_runs() {
     assert_eq!((&told["anew"], &told["left"]), (&json!(1), &json!([])));
     assert_eq!(keys(), BTreeSet::from([told["key"].as_str().unwrap().to_owned()]));
     assert!(keys().is_disjoint(&before));
-    // What the server encrypts from now on, it encrypts with the new key.
+    // From now on, the server encrypts with the new key.
     add("two");
     assert_eq!(keys().len(), 1);
     works();

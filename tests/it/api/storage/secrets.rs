@@ -1,4 +1,4 @@
-//! Secrets go in, reach tasks, and come out nowhere.
+//! Secrets can be written, reach tasks, and are never returned.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn a_secret_is_given_to_tasks_and_is_in_no_answer_file_or_log() {
         owner.get("/projects/default/audit").text(),
         owner.get("page:/projects/default/secrets").expect(200).text(),
     ];
-    // The command itself names the value, so only what is about the secret may be asked.
+    // The command itself contains the value, so only parts about the secret are checked.
     for answer in [0, 2, 3, 5, 6].map(|at| &answers[at]) {
         assert!(!answer.contains(VALUE), "{answer}");
     }
@@ -59,7 +59,7 @@ fn no_file_of_the_data_folder_holds_a_value() {
     assert!(leaks.is_empty(), "{leaks:?}");
 }
 
-/// Files below a folder that hold a text.
+/// Files below a folder that contain a text.
 fn leaks(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -117,7 +117,7 @@ fn a_token_for_one_project_uses_the_projects_secrets_and_not_its_persons() {
         assert!(message.starts_with("the secret `mine` is your own"), "{path}: {refused}");
         assert_eq!(refused["problems"][0]["code"], "unknown_secret");
     }
-    // What the person started with it, the token does not run again.
+    // The token cannot rerun what the person started with that secret.
     owner.post("/projects/default/pipelines", &json!({"document": mine})).expect(201);
     let started = owner.post("/projects/default/runs", &json!({"pipeline": "mine"})).expect(201).json();
     let run = id(&started["run"]);
@@ -134,7 +134,7 @@ fn who_runs_a_run_of_another_again_does_so_with_their_own_secrets() {
     let server = Server::start();
     let (owner, editor) = (server.as_(Who::Owner), server.as_(Who::Editor));
     owner.post("/me/secrets", &json!({"name": "token", "value": OWN})).expect(201);
-    // The task says how long the value is that it got, then fails once and waits to be told to go on.
+    // The task prints the length of its value, then fails once and waits for a file.
     let line = "printf %s \"$TOKEN\" | wc -c; test -e \"$CUBELOOM_WORKSPACE/go\"";
     let tasks = format!("tasks:\n{}", task("use", line, "    secrets: [token]\n"));
     let stored = json!({"document": document("others", &tasks)});
@@ -149,7 +149,7 @@ fn who_runs_a_run_of_another_again_does_so_with_their_own_secrets() {
     };
     assert_eq!(said(1), OWN.len().to_string());
 
-    // Nobody but the owner has such a secret: to run it again is refused, and nothing happens.
+    // Only the owner has such a secret: a rerun by others is refused without effect.
     for (verb, body) in [("resume", json!(null)), ("rerun", json!({"from": ["use"]}))] {
         let refused = editor.post(&format!("/runs/{run}/{verb}"), &body).expect(409).problem("conflict");
         let detail = refused["detail"].as_str().unwrap();
@@ -158,7 +158,8 @@ fn who_runs_a_run_of_another_again_does_so_with_their_own_secrets() {
     let refused = editor.post(&format!("/runs/{run}/again"), &json!(null)).expect(422).problem("invalid");
     assert_eq!(refused["problems"][0]["code"], "unknown_secret", "{refused}");
 
-    // With their own of that name, it is theirs that is used; the owner's run with the owner's again.
+    // With a secret of the same name, the other person's own one is used. A rerun of the owner's run uses the
+    // owner's.
     editor.post("/me/secrets", &json!({"name": "token", "value": VALUE})).expect(201);
     let view = editor.post(&format!("/runs/{run}/resume"), &json!(null)).expect(202).json();
     assert_eq!((view["user"].clone(), view["acting_user"].clone()), (json!("olga"), json!("emil")), "{view}");
@@ -244,14 +245,14 @@ fn a_key_that_is_another_says_which_secret_cannot_be_read() {
     let failed = of_task(&owner, &run, "use").to_string();
     assert!(failed.contains("the secret `token` cannot be read"), "{failed}");
     server.kill();
-    // The new key seals, the old one still opens.
+    // The new key encrypts, the old one still decrypts.
     fs::write(&file, format!("{new}\n{old}\n")).unwrap();
     server.run();
     let owner = server.as_(Who::Owner);
     until(&owner, &start(&owner, &uses), "succeeded");
 }
 
-/// Base64 of text whose length is not a multiple of three by two.
+/// Base64 of text whose length modulo three is two.
 fn app_base64(text: &str) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Volumes: what a project names, and what tasks are given of it.
+//! Volumes: a project's volumes, and their mounts in tasks.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -77,7 +77,7 @@ fn the_claim_of_a_clusters_workspace_is_the_workspace_and_another_is_out_of_sigh
         let body = json!({"name": name, "place": place});
         let made = match name {
             "mine" => owner.post(LIST, &body),
-            // Where projects share a namespace, claims of others are in it, perhaps the server's own data.
+            // In a shared namespace there are others' claims, perhaps the server's own data.
             _ => {
                 owner.post(LIST, &body).expect(403).problem("forbidden");
                 admin.post(LIST, &body)
@@ -86,13 +86,13 @@ fn the_claim_of_a_clusters_workspace_is_the_workspace_and_another_is_out_of_sigh
         let made = made.expect(201).json();
         assert_eq!(made["browsable"], name == "mine", "{made}");
     }
-    // Nothing is in the workspace yet; whoever puts something there makes it.
+    // The workspace does not exist yet; the first upload creates it.
     assert_eq!(editor.get(&format!("{LIST}/mine/files")).expect(200).json()["items"], json!([]));
     let put = |name: &str| {
         send(editor.request(Method::PUT, &format!("{LIST}/{name}/file?path=in/a.csv")).body("a,b\n"))
     };
     put("mine").expect(204);
-    // Another project's folder lies in the same claim.
+    // Another project's folder is in the same claim.
     let theirs = server.data().join("workspace/theirs");
     fs::create_dir_all(&theirs).unwrap();
     fs::write(theirs.join("secret.txt"), "theirs").unwrap();
@@ -119,7 +119,7 @@ fn the_claim_of_a_clusters_workspace_is_the_workspace_and_another_is_out_of_sigh
     let all = owner.get(LIST).expect(200).json();
     let told: Vec<_> = all["items"].as_array().unwrap().iter().map(|one| one["browsable"].clone()).collect();
     assert_eq!(told, [true, false, true], "mine, other, workspace: {all}");
-    // Without the cluster nobody knows whose claim it is.
+    // Without the cluster, the claim's owner is unknown.
     admin.delete("/clusters/far", "*").expect(204);
     editor.get(&format!("{LIST}/mine/files")).expect(409);
 }
@@ -133,7 +133,7 @@ fn a_claim_of_a_namespace_that_is_the_projects_own_is_the_projects_to_name() {
     admin.post("/clusters", &far).expect(201);
     let place = |cluster: &str| json!({"kind": "claim", "cluster": cluster, "claim": "data"});
     owner.post(LIST, &json!({"name": "own", "place": place("far")})).expect(201);
-    // What will be in the namespace of a cluster that is not there yet, nobody knows.
+    // The future content of a missing cluster's namespace is unknown.
     owner.post(LIST, &json!({"name": "later", "place": place("none")})).expect(403).problem("forbidden");
     let workspace = json!({"kind": "workspace", "path": "sets"});
     let made = owner.post(LIST, &json!({"name": "sets", "place": workspace})).expect(201);
@@ -153,7 +153,7 @@ fn a_claim_that_the_server_sees_is_browsed_like_a_folder() {
         json!({"name": "sets", "place": place})
     };
     let here = body(mounted.to_str().unwrap());
-    // Through it, somebody could look at everything that the server may read.
+    // It would expose everything that the server may read.
     owner.post(LIST, &here).expect(403).problem("forbidden");
     let own = body(server.data().join("keys").to_str().unwrap());
     let refused = admin.post(LIST, &own).expect(422).problem("invalid");
@@ -170,7 +170,7 @@ fn a_claim_that_the_server_sees_is_browsed_like_a_folder() {
     server.as_(Who::Stranger).get(&file).expect(404);
     let page = owner.get("page:/projects/default/storage?volume=sets").expect(200).text();
     assert!(page.contains("far: datasets") && page.contains("data-writable"), "{page}");
-    // For jobs it is still the claim.
+    // Jobs still use the claim.
     let text = document("names", &format!("tasks:\n{}", task("t", "true", "    volumes: [sets]\n")));
     let refused =
         owner.post("/projects/default/runs", &json!({"document": text})).expect(422).problem("invalid");

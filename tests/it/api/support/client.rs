@@ -1,4 +1,4 @@
-//! One person's client, and what it is answered.
+//! An API client of one person, and its responses.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use reqwest::Method;
 use reqwest::blocking::{RequestBuilder, Response};
 use serde_json::Value;
 
-/// Sends requests with one token, or with none. Paths are those below `/api/v1`; pages begin with `page:`.
+/// Sends requests with one token, or with none. Paths are relative to `/api/v1`; pages begin with `page:`.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::blocking::Client,
@@ -15,31 +15,27 @@ pub struct Client {
     token: Option<String>,
 }
 
-/// What came back, read whole.
+/// A response with its complete body.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What was asked, for messages of failures.
+    /// The request, for failure messages.
     pub asked: String,
-    /// The HTTP status.
     pub status: u16,
-    /// The headers.
     pub headers: reqwest::header::HeaderMap,
-    /// The body.
     pub body: Vec<u8>,
 }
 
 impl Client {
-    /// One of the server at `url`, which ends without a slash.
+    /// A client of the server at `url`, without a trailing slash.
     pub fn new(url: String, token: Option<String>) -> Self {
         Self { http: http(), url, token }
     }
 
-    /// The token that it shows.
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
     }
 
-    /// The address of a path: `/runs` is `<server>/api/v1/runs`, `page:/runs` is `<server>/runs`.
+    /// The URL of a path: `/runs` is `<server>/api/v1/runs`, `page:/runs` is `<server>/runs`.
     pub fn address(&self, path: &str) -> String {
         match path.strip_prefix("page:") {
             Some(page) => format!("{}{page}", self.url),
@@ -47,7 +43,7 @@ impl Client {
         }
     }
 
-    /// A request to be finished by the test.
+    /// A request for the test to complete.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, self.address(path));
         match &self.token {
@@ -56,43 +52,41 @@ impl Client {
         }
     }
 
-    /// Reads.
     #[track_caller]
     pub fn get(&self, path: &str) -> Answer {
         send(self.request(Method::GET, path))
     }
 
-    /// Makes something.
     #[track_caller]
     pub fn post(&self, path: &str, body: &Value) -> Answer {
         send(self.request(Method::POST, path).json(body))
     }
 
-    /// Changes something; an empty `etag` sends no `If-Match`.
+    /// Sends a `PUT`; an empty `etag` sends no `If-Match`.
     #[track_caller]
     pub fn put(&self, path: &str, etag: &str, body: &Value) -> Answer {
         send(if_match(self.request(Method::PUT, path), etag).json(body))
     }
 
-    /// Changes a part of something.
+    /// Sends a `PATCH`, with `etag` as for [`Self::put`].
     #[track_caller]
     pub fn patch(&self, path: &str, etag: &str, body: &Value) -> Answer {
         send(if_match(self.request(Method::PATCH, path), etag).json(body))
     }
 
-    /// Deletes something.
+    /// Sends a `DELETE`, with `etag` as for [`Self::put`].
     #[track_caller]
     pub fn delete(&self, path: &str, etag: &str) -> Answer {
         send(if_match(self.request(Method::DELETE, path), etag))
     }
 }
 
-/// The client below those of all people: to make one reads the certificates of the machine, which takes longer than most
-/// requests. It keeps no connections, so that none is left of a server that was killed.
+/// The HTTP client that all clients share: creating one reads the machine's certificates, which takes longer
+/// than most requests. It keeps no connections alive, so that none is left to a killed server.
 fn http() -> reqwest::blocking::Client {
     static HTTP: OnceLock<reqwest::blocking::Client> = OnceLock::new();
     let made = HTTP.get_or_init(|| {
-        // Loopback without TLS; the client wants a provider all the same. The second call finds the first one's.
+        // Loopback without TLS, but the client requires a provider. A second call finds the first one's.
         let _ = rustls::crypto::ring::default_provider().install_default();
         reqwest::blocking::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
@@ -109,7 +103,7 @@ fn if_match(request: RequestBuilder, etag: &str) -> RequestBuilder {
     if etag.is_empty() { request } else { request.header("if-match", etag) }
 }
 
-/// Sends a request that the test has made itself, and reads the whole answer.
+/// Sends a request that the test has built, and reads the whole response.
 #[track_caller]
 pub fn send(request: RequestBuilder) -> Answer {
     let (client, request) = request.build_split();
@@ -130,31 +124,29 @@ fn read(asked: String, response: Response) -> Answer {
 }
 
 impl Answer {
-    /// The status is this.
+    /// Asserts the status.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}: {}", self.asked, self.text());
         self
     }
 
-    /// The body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{}: {error}: {}", self.asked, self.text()))
     }
 
-    /// A header; empty when there is none.
+    /// A header; empty if absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// The ETag, to be sent as `If-Match`.
+    /// The ETag, for `If-Match`.
     #[track_caller]
     pub fn etag(&self) -> String {
         let etag = self.header("etag");
@@ -162,7 +154,8 @@ impl Answer {
         etag.to_owned()
     }
 
-    /// It is a problem document of this kind (the last word of its `type`), whose parts agree with the answer.
+    /// Asserts a problem document of this kind (the last segment of its `type`), consistent with the
+    /// response.
     #[track_caller]
     pub fn problem(&self, kind: &str) -> Value {
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Graphics cards of simulated nodes. One that is lost, as what watches nodes tells it: the worker that failed there is not
-//! to blame. Slices of cards, of which there are no more than nodes say; shares that nobody here hands out.
+//! GPUs of simulated nodes. A lost GPU, as node monitoring reports it: the worker that failed there is not to
+//! blame. MIG slices, limited to what nodes advertise. GPU fractions, which no component allocates here.
 
 use cubeloom_domain::clock::Clock;
 use cubeloom_testkit::clock::SystemClock;
@@ -14,7 +14,7 @@ use crate::cluster::kubectl::Object;
 use crate::cluster::product::{ended, until};
 use crate::support::TestApp;
 
-/// The condition of the simulated nodes that have cards.
+/// Sets the condition of the simulated GPU nodes.
 fn tell(place: &Place, status: &str, message: &str) {
     let named = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "any"}});
     let api: Api<DynamicObject> = place.kubectl.api(&Object::of(named));
@@ -29,7 +29,7 @@ fn tell(place: &Place, status: &str, message: &str) {
     }
 }
 
-/// A run of one task with cards.
+/// A run of one task with GPUs.
 fn with_cards(name: &str, gpu: Value) -> Value {
     let document = json!({
         "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "cards", "cluster": "simulated",
@@ -41,8 +41,8 @@ fn with_cards(name: &str, gpu: Value) -> Value {
     json!({"document": document.to_string()})
 }
 
-/// Why the first attempt of a task with a card failed, whose pod ends with exit code 3. What a lost card is to blame for is
-/// tried again, and later attempts began after it.
+/// The failure of the first attempt of a GPU task, whose pod exits with code 3. A failure caused by a lost
+/// GPU is retried; later attempts start after it.
 fn failure(client: &Client) -> Value {
     let wanted = with_cards("failing", json!({"count": 1}));
     let started = client.post("/projects/default/runs", &wanted).expect(201).json();

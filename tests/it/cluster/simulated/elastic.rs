@@ -1,5 +1,5 @@
-//! Elastic jobs that Volcano scales, on simulated nodes: they take what is left, give it back to a job that needs it, and
-//! take it again; their first worker stays.
+//! Elastic jobs that Volcano scales, on simulated nodes: they use what is left, scale down for a job that
+//! needs it, and scale up again. Their first worker stays.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::cluster::kubectl::Object;
 use crate::cluster::product::{until, uploaded};
 use crate::support::TestApp;
 
-/// A run of one task of workers with a card each, of which there are twelve.
+/// A run of one task whose workers have a GPU each, of twelve in total.
 fn start(client: &Client, code: &str, name: &str, size: Value) -> String {
     let mut arguments = json!({"script": "/opt/train.py"});
     arguments.as_object_mut().unwrap().extend(size.as_object().cloned().unwrap());
@@ -28,7 +28,7 @@ fn start(client: &Client, code: &str, name: &str, size: Value) -> String {
     started["run"]["id"].as_str().unwrap().to_owned()
 }
 
-/// The workers of a run's job that run, by index; those that are about to go are not counted.
+/// The running workers of a run's job by index, without terminating ones.
 fn running(place: &Place, run: &str) -> BTreeSet<String> {
     let named = json!({"name": "any", "namespace": place.namespace});
     let pods = place.kubectl.api(&Object::of(json!({"apiVersion": "v1", "kind": "Pod", "metadata": named})));
@@ -56,7 +56,7 @@ fn an_elastic_job_gives_room_and_takes_it_back_and_its_first_worker_stays() {
     let elastic = start(&admin, &code, "stretches", json!({"elastic": {"min": 2, "max": 4}}));
     until("it has what is left", || running(&place, &elastic).len() == 4);
     for round in 0..2 {
-        // Its pods end by themselves: they are told by its name.
+        // Its name makes the simulated pods end by themselves.
         let needs = start(&admin, &code, "simulated", json!({"workers": 2}));
         let least = std::cell::Cell::new(4);
         until("the other has its room, and ends", || {

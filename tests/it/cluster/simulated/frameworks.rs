@@ -1,6 +1,6 @@
-//! One pipeline that holds every framework, on simulated nodes: each job runs to its end by its own operator, well and
-//! badly. A job of Ray does not: its operator asks the head how it ended, and a simulated head says nothing. That one is
-//! run with Ray itself, by `cluster::ray`.
+//! One pipeline with every framework, on simulated nodes: each job runs to its end through its own operator,
+//! with success and with failure. Ray jobs are the exception: their operator asks the Ray head how the job
+//! ended, and a simulated head does not answer. `cluster::ray` runs those with a real Ray.
 
 use std::fs;
 use std::path::Path;
@@ -37,7 +37,7 @@ const TASKS: [(&str, &str); 17] = [
     ("spark", r#"{"program": "/opt/train.py"}"#),
 ];
 
-/// The templates, and those that only tests have.
+/// Copies the shipped templates and the test-only ones.
 pub fn templates(to: &Path) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     for from in ["task-templates", "tests/cluster/templates"] {
@@ -56,7 +56,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Runs a task of each framework, named so that their pods end as the word says; how each ended.
+/// Runs a task of each framework, named so that its pods end as `word` says. Returns how each ended.
 fn run(client: &Client, code: &str, word: &str) -> Vec<(String, Value)> {
     let task = |(at, (template, arguments)): (usize, &(&str, &str))| {
         let arguments: Value = serde_json::from_str(arguments).unwrap();
@@ -87,7 +87,7 @@ fn a_pipeline_of_every_framework_ends_well_and_badly() {
     let admin = server.as_(Who::Administrator);
     add(&admin, &place.namespace);
     let code = uploaded(&admin);
-    // Their objects go as soon as it is looked, long before the cluster's own settings say.
+    // Their objects are removed by the next cleanup, long before the cluster's own retention.
     admin.patch("/projects/default", "*", &json!({"keeping": {"objects": 0}})).expect(200);
     for (name, task) in run(&admin, &code, "simulated") {
         assert_eq!(task["state"], "succeeded", "{name}: {task:#}");
@@ -99,7 +99,7 @@ fn a_pipeline_of_every_framework_ends_well_and_badly() {
     until("their objects are gone", || KINDS.iter().all(|(version, kind)| count(&place, version, kind) == 0));
 }
 
-/// Some of the kinds that jobs become, and the pods of all.
+/// Some of the kinds that jobs become, and all pods.
 const KINDS: [(&str, &str); 4] = [
     ("v1", "Pod"),
     ("batch.volcano.sh/v1alpha1", "Job"),
@@ -107,7 +107,7 @@ const KINDS: [(&str, &str); 4] = [
     ("kubeflow.org/v2beta1", "MPIJob"),
 ];
 
-/// How many objects of a kind are there.
+/// The number of objects of a kind.
 fn count(place: &Place, version: &str, kind: &str) -> usize {
     let named = json!({"name": "any", "namespace": place.namespace});
     let api = place.kubectl.api(&Object::of(json!({"apiVersion": version, "kind": kind, "metadata": named})));

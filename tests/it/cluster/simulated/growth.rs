@@ -1,5 +1,5 @@
-//! More memory for pods that run: the API server takes it, and nothing else of the pod changes. What the cluster's metrics API says
-//! of pods, and what their kubelets do, is played.
+//! In-place memory growth of running pods: the API server accepts it, and nothing else of the pod changes.
+//! The metrics API and the kubelets are mocked.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::support::TestApp;
 const MIB: u64 = 1 << 20;
 const PIPELINES: &str = "/projects/default/pipelines";
 
-/// A template without sizing.
+/// A template without right-sizing.
 const UNCHECKED: &str = r#"{apiVersion: cubeloom/v1, kind: TaskTemplate, name: unchecked, version: 1.0.0, group: basics,
 label: {en: Unchecked, zh: 不检}, help: {en: Is not sized., zh: 不检。}, framework: single,
 image: 'ghcr.io/cubeloom/command:1.0.0',
@@ -33,13 +33,13 @@ parameters: {type: object, additionalProperties: false, required: [program],
 roles: [{name: worker, replicas: 1, resources: {cpu: 100m, memory: 64Mi}}], env: {NO_RESOURCE_CHECK: 'true'},
 command: ["{{ args.program }}"]}"#;
 
-/// The memory that a pod's program asks for, and its limit.
+/// The memory request and limit of a pod's program.
 fn memory(pod: &DynamicObject) -> Value {
     let resources = &pod.data["spec"]["containers"][0]["resources"];
     json!([resources["requests"]["memory"], resources["limits"]["memory"]])
 }
 
-/// A kubelet that can resize tells what containers have: those that are simulated do not.
+/// A kubelet with in-place resize reports the allocated resources; simulated kubelets do not.
 fn tell_what_it_has(place: &Place, pod: &DynamicObject) {
     let mut statuses = pod.data["status"]["containerStatuses"].clone();
     statuses[0]["resources"] = pod.data["spec"]["containers"][0]["resources"].clone();
@@ -48,7 +48,7 @@ fn tell_what_it_has(place: &Place, pod: &DynamicObject) {
     place.runtime.block_on(api.patch_status(&pod.name_any(), &params, &status)).unwrap();
 }
 
-/// A kubelet says that its node can never give what a pod is to have.
+/// Reports as a kubelet that the node can never allocate the new size.
 fn refuse(place: &Place, pod: &DynamicObject, why: &str) {
     let mut conditions = pod.data["status"]["conditions"].as_array().cloned().unwrap_or_default();
     conditions.push(json!({
@@ -81,7 +81,7 @@ fn pods_that_run_get_more_memory_and_stay_what_they_are() {
         let lowered = lower(&job, &bindings).unwrap();
         Submission { job: Arc::new(job), lowered: Arc::new(lowered) }
     };
-    // Of each pod: what tells it from another, its class, and its memory.
+    // For each pod: its identity, its class and its memory.
     let api = metrics::pods(&place.kubectl, &place.namespace);
     let list = || place.runtime.block_on(api.list(&Default::default())).unwrap();
     let pods = || {
@@ -103,7 +103,7 @@ fn pods_that_run_get_more_memory_and_stay_what_they_are() {
         all.len() == 2 && all.iter().all(|(.., memory)| *memory == json!(["100663296", "100663296"]))
     };
     until("both have 96 MiB", || have_more(&pods()));
-    // Less is not taken away, and what is there already is not asked for again.
+    // Memory does not shrink, and an unchanged size causes no request.
     place.runtime.block_on(executor.growth().unwrap().grow(submission(32)));
     let same = |all: &[(String, Value, Value)]| -> Vec<(String, Value)> {
         all.iter().map(|(uid, class, _)| (uid.clone(), class.clone())).collect()
@@ -113,7 +113,8 @@ fn pods_that_run_get_more_memory_and_stay_what_they_are() {
     assert!(have_more(&after), "{after:?}");
 }
 
-/// Starts a run of two tasks that go on for ever, `grows` and `stays`, of which the second's template wants no sizing; its id.
+/// Starts a run of two endless tasks, `grows` and `stays`; the second's template disables right-sizing.
+/// Returns its id.
 fn begin(client: &Client) -> String {
     client.post("/templates", &json!({"document": UNCHECKED})).expect(201);
     let task = |name: &str, template: &str, arguments: Value| {
@@ -135,7 +136,6 @@ fn begin(client: &Client) -> String {
     started["run"]["id"].as_str().unwrap().to_owned()
 }
 
-/// The pod of a task of a run.
 fn pod_of(place: &Place, run: &str, task: &str) -> DynamicObject {
     let its = ListParams::default().labels(&format!("cubeloom/run={run},cubeloom/task={task}"));
     let found = place.runtime.block_on(metrics::pods(&place.kubectl, &place.namespace).list(&its)).unwrap();
@@ -143,7 +143,7 @@ fn pod_of(place: &Place, run: &str, task: &str) -> DynamicObject {
     found.items.into_iter().next().unwrap()
 }
 
-/// The memory that the only attempt at a task has, and what is said of it.
+/// The memory of a task's only attempt, and its message.
 fn attempt(client: &Client, run: &str, task: &str) -> (Value, Value) {
     let path = format!("/runs/{run}/tasks/{task}/instances/0/attempts");
     let found = client.get(&path).expect(200).json();
@@ -151,7 +151,7 @@ fn attempt(client: &Client, run: &str, task: &str) -> (Value, Value) {
     (found["items"][0]["memory"].clone(), found["items"][0]["sizing"].clone())
 }
 
-/// The changes of what a task gets: before, after, and why.
+/// The changes of a task's resources: before, after and reason.
 fn changes(client: &Client, task: &str) -> Vec<(Value, Value, Value)> {
     let known = client.get(&format!("{PIPELINES}/growing/tasks/{task}/sizing")).expect(200).json();
     let change = |one: &Value| {
@@ -180,7 +180,7 @@ fn what_nears_its_memory_limit_by_the_metrics_api_gets_more_in_place() {
     }
     let uids = || tasks.map(|task| pod(task).uid());
     let (before, stays) = (uids(), memory(&pod("stays")));
-    // The one is told of again after the other has grown: both were looked at in between.
+    // The second growth of one task proves that both were checked in between.
     for (has, gets) in [(128, 192), (192, 288)] {
         metrics.tell(&pod("grows"), Bytes(has * MIB / 100 * 96));
         metrics.tell(&pod("stays"), Bytes(128 * MIB / 100 * 96));
@@ -204,7 +204,7 @@ fn what_nears_its_memory_limit_by_the_metrics_api_gets_more_in_place() {
     assert_eq!(changes(&admin, "grows"), grown);
     assert!(changes(&admin, "stays").is_empty());
 
-    // What its node can never give is told in the node's words, and it keeps what it had.
+    // The message has the node's reason, and the pod keeps its memory.
     let why = "Node didn't have enough capacity: memory";
     metrics.tell(&pod("grows"), Bytes(288 * MIB / 100 * 96));
     until("its pod is to have more", || memory(&pod("grows"))[1] == json!((432 * MIB).to_string()));

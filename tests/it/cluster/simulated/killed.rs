@@ -12,11 +12,11 @@ use crate::support::TestApp;
 
 /// One-pod tasks of the run.
 const TASKS: usize = 200;
-/// How many of them at once, so that the run outlasts the kills.
+/// Their concurrency, so that the run outlasts the kills.
 const AT_ONCE: usize = 20;
-/// How often the server is killed at most: the run may end before, as a server on a busy machine takes its time to start.
+/// Maximum number of kills. The run may end before, because a server starts slowly on a busy machine.
 const KILLS: usize = 8;
-/// How many of the kills must have fallen into the run.
+/// How many of the kills must have hit the run.
 const IN_TIME: usize = 3;
 
 #[ignore = "needs a cluster"]
@@ -31,7 +31,7 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_starts_nothing_twic
         sleep(Duration::from_millis(200 + random() % 1500));
         server.kill();
         server.run();
-        // What it was in the midst of is asked after: who asks before the kill may ask too early.
+        // The state is read after the restart: before the kill it could still change.
         let now = server.as_(Who::Administrator).get(&format!("/runs/{run}")).expect(200).json();
         now["state"] == "running"
     };

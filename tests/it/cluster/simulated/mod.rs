@@ -1,5 +1,5 @@
-//! The product on simulated nodes, whose pods of a task named `simulated` end well after a second or two. These tests need
-//! no real node.
+//! The product on simulated nodes, where pods of a task named `simulated` succeed after a second or two.
+//! These tests need no real node.
 
 mod cards;
 mod elastic;
@@ -29,20 +29,20 @@ use super::kubectl::{Kubectl, Object};
 use super::product::until;
 use crate::api::support::Client;
 
-/// The uids of objects, by the key of the attempt that they belong to.
+/// The uids of pods, by the key of their attempt.
 type Uids = BTreeMap<String, BTreeSet<String>>;
 
-/// A namespace with what a project needs there; its jobs are simulated.
+/// A namespace with what a project needs; its jobs are simulated.
 pub struct Place {
     pub runtime: Runtime,
     pub kubectl: Kubectl,
     pub namespace: String,
-    /// All pods that were ever there.
+    /// All pods ever seen.
     seen: Arc<Mutex<Uids>>,
 }
 
 impl Place {
-    /// With a claim that is bound: no pod is placed before.
+    /// With a bound claim: pods are not scheduled before.
     pub fn new() -> Self {
         let runtime = Runtime::new().unwrap();
         let namespace = format!("simulated-{:x}", random());
@@ -62,15 +62,15 @@ impl Place {
         place
     }
 
-    /// Whether no pod of Cubeloom's is anywhere on the cluster: those of a test go with its namespace, some time after its end,
-    /// and hold their cards until then.
+    /// Whether the cluster has no Cubeloom pods. A test's pods are deleted with its namespace, some time
+    /// after its end, and keep their GPUs until then.
     pub fn is_alone(&self) -> bool {
         let pods = Object::of(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}}));
         let ours = ListParams::default().labels("cubeloom/run");
         self.runtime.block_on(self.kubectl.api(&pods).list(&ours)).unwrap().items.is_empty()
     }
 
-    /// Notes every pod that comes.
+    /// Records every new pod.
     fn watch(&self) {
         let name = json!({"name": "any", "namespace": self.namespace});
         let of = Object::of(json!({"apiVersion": "v1", "kind": "Pod", "metadata": name}));
@@ -85,7 +85,7 @@ impl Place {
         });
     }
 
-    /// The keys of attempts, and how many pods each had.
+    /// The keys of attempts, and the number of pods of each.
     fn counts(&self) -> BTreeMap<String, usize> {
         self.seen.lock().unwrap().iter().map(|(key, uids)| (key.clone(), uids.len())).collect()
     }
@@ -125,7 +125,7 @@ fn belongings(namespace: &str) -> [Value; 4] {
     ]
 }
 
-/// Many tasks of one pod each; all at once, or so many.
+/// Many one-pod tasks with the given concurrency, or all at once.
 fn document(tasks: usize, parallelism: Option<usize>) -> Value {
     let mut elements = json!({"list": (0..tasks).collect::<Vec<usize>>()});
     elements.as_object_mut().unwrap().extend(parallelism.map(|most| ("parallelism".into(), most.into())));
@@ -144,12 +144,11 @@ fn document(tasks: usize, parallelism: Option<usize>) -> Value {
     })
 }
 
-/// Adds the cluster.
 pub fn add(client: &Client, namespace: &str) {
     add_by(client, namespace, &std::fs::read_to_string(told("KUBECONFIG")).unwrap());
 }
 
-/// Adds the cluster, reached by a way of its own.
+/// Adds the cluster with the given kubeconfig.
 pub fn add_by(client: &Client, namespace: &str, kubeconfig: &str) {
     let cluster = json!({
         "name": "simulated",
@@ -166,7 +165,7 @@ pub fn add_by(client: &Client, namespace: &str, kubeconfig: &str) {
     });
 }
 
-/// Starts a run of this many tasks; its id.
+/// Starts a run of this many tasks. Returns its id.
 pub fn start(client: &Client, tasks: usize, parallelism: Option<usize>) -> String {
     let wanted = json!({"document": document(tasks, parallelism).to_string()});
     let started = client.post("/projects/default/runs", &wanted).expect(201).json();

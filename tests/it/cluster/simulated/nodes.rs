@@ -1,4 +1,4 @@
-//! Nodes that are set aside, by a person and by what failed through them: cordoned, replaced by a spare, taken back.
+//! Cordoned nodes, by a person and after failures: they are replaced by a standby node, and uncordoned.
 
 use cubeloom_domain::clock::Clock;
 use cubeloom_testkit::clock::SystemClock;
@@ -13,7 +13,7 @@ use crate::cluster::kubectl::Object;
 use crate::cluster::product::{ended, until};
 use crate::support::TestApp;
 
-/// Nodes of this test alone: others must not miss theirs.
+/// Nodes of this test alone, so that other tests keep theirs.
 struct Own<'p> {
     place: &'p Place,
     names: [String; 3],
@@ -40,7 +40,7 @@ impl<'p> Own<'p> {
         self.place.kubectl.api(&self.node("any"))
     }
 
-    /// Whether it is cordoned, and by this server.
+    /// Whether the node is cordoned, and whether by this server.
     fn cordoned(&self, name: &str) -> (bool, bool) {
         let node = self.place.runtime.block_on(self.api().get(name)).unwrap();
         (node.data["spec"]["unschedulable"] == true, node.labels().contains_key("cubeloom/aside"))
@@ -51,7 +51,7 @@ impl<'p> Own<'p> {
         self.place.runtime.block_on(self.place.kubectl.merge(&self.node(name), &change));
     }
 
-    /// A card of it fell off the bus just now.
+    /// Reports that a GPU of the node just fell off the bus.
     fn lose_card(&self, name: &str) {
         let condition = json!({
             "type": "GpuXidError", "status": "True", "reason": "Xid",
@@ -72,14 +72,14 @@ impl Drop for Own<'_> {
     }
 }
 
-/// Says that these nodes are a group, with so many spares.
+/// Defines the node group with this many standby nodes.
 fn group(client: &Client, place: &Place, spares: u32) {
     let mut settings = client.get("/clusters/simulated/settings").expect(200).json();
     settings["node_groups"] = json!({"own": {"selector": {"own": place.namespace}, "spares": spares}});
     client.put("/clusters/simulated", "*", &settings).expect(200);
 }
 
-/// The nodes of the group that take jobs, and its spares.
+/// The nodes of the group that take jobs, and its standby nodes.
 fn members(client: &Client) -> (Vec<String>, Vec<String>) {
     let seen = client.get("/clusters/simulated").expect(200).json();
     let of_group = |node: &&Value| node["groups"].as_array().unwrap().contains(&json!("own"));
@@ -89,7 +89,7 @@ fn members(client: &Client) -> (Vec<String>, Vec<String>) {
     (nodes, serde_json::from_value(seen["spares"].clone()).unwrap_or_default())
 }
 
-/// Starts a task on the group; its run.
+/// Starts a task on the group. Returns the run.
 fn start(client: &Client, task: &str, pods: u32, gpus: u32) -> String {
     let elements: Vec<u32> = (0..pods).collect();
     let document = json!({
@@ -106,7 +106,7 @@ fn start(client: &Client, task: &str, pods: u32, gpus: u32) -> String {
     started["run"]["id"].as_str().unwrap().to_owned()
 }
 
-/// Runs a task on the group; the nodes that its pods were put on.
+/// Runs a task on the group. Returns the nodes of its pods.
 fn run(client: &Client, place: &Place, pods: u32) -> Vec<String> {
     let run = start(client, "simulated", pods, 0);
     ended(client, &run);
@@ -146,7 +146,7 @@ fn a_node_that_is_set_aside_is_cordoned_and_a_spare_works_in_its_place() {
     assert_eq!((&seen["aside"][0]["node"], &seen["aside"][0]["note"]), (&json!(first), &json!("its fan")));
     assert!(admin.get("page:/clusters").expect(200).text().contains("its fan"));
 
-    // What somebody has cordoned stays so when it is taken back.
+    // A node that a person cordoned stays so when the server uncordons it.
     own.cordon(second);
     let other = format!("/clusters/simulated/aside/{second}");
     admin.put(&other, "", &json!({"note": "its disk"})).expect(201);
@@ -164,7 +164,7 @@ fn a_node_whose_cards_are_lost_again_and_again_is_set_aside() {
     let place = Place::new();
     let own = Own::new(&place);
     let [first, others @ ..] = &own.names;
-    // The only one with cards that takes jobs.
+    // The only GPU node that takes jobs.
     others.iter().for_each(|name| own.cordon(name));
     let server = Server::start_in(TestApp::new());
     let admin = server.as_(Who::Administrator);
@@ -172,7 +172,7 @@ fn a_node_whose_cards_are_lost_again_and_again_is_set_aside() {
     group(&admin, &place, 0);
     until("the node is known", || members(&admin).0 == std::slice::from_ref(first));
     own.lose_card(first);
-    // What a lost card is to blame for is tried again by itself, and loses one again.
+    // A failure caused by a lost GPU is retried automatically, and the retry loses a GPU again.
     let started = start(&admin, "failing", 1, 1);
     until("it is set aside", || {
         own.lose_card(first);

@@ -1,4 +1,5 @@
-//! The tree of quotas as Volcano's queues: made, changed and removed with it, with jobs in them; those of others are left alone.
+//! The quota tree as Volcano queues: created, changed and removed with it, with jobs in them. Others' queues
+//! are left alone.
 
 use kube::api::{DynamicObject, ListParams};
 use kube::{Api, ResourceExt};
@@ -22,18 +23,18 @@ fn queue(name: &str) -> Object {
     }))
 }
 
-/// A queue as it is there.
+/// A queue of the cluster.
 fn seen(place: &Place, name: &str) -> Option<DynamicObject> {
     place.runtime.block_on(place.kubectl.api(&queue(name)).get_opt(name)).unwrap()
 }
 
-/// A part of what a queue has.
+/// A field of a queue.
 fn part(place: &Place, name: &str, pointer: &str) -> Value {
     let found = seen(place, name).map(|queue| queue.data.pointer(pointer).cloned().unwrap_or_default());
     found.unwrap_or_default()
 }
 
-/// Says what a queue of the tree has, whatever was said of it before.
+/// Sets a queue's quota, overwriting any earlier one.
 fn put(admin: &Client, path: &str, body: &Value) {
     admin.put(path, "*", body).expect(200);
 }
@@ -64,7 +65,7 @@ fn quotas_are_kept_as_queues_and_jobs_go_into_them() {
     assert_eq!(part(&place, OWN, "/spec/parent"), GROUP);
     assert_eq!(part(&place, OWN, "/spec/capability/nvidia.com~1gpu"), "1");
 
-    // A job goes there as soon as the server has seen that it is open.
+    // A job uses the queue once the server has seen that it is open.
     let mut chosen = String::new();
     until("a job lands in the queue", || {
         let run = super::start(&admin, 1, None);

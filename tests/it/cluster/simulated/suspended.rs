@@ -1,4 +1,4 @@
-//! Who may suspend a task, what its page shows, and what is noted of it.
+//! Suspending tasks: permissions, the page, and the audit log.
 
 use serde_json::{Value, json};
 

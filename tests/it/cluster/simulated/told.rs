@@ -1,4 +1,4 @@
-//! What people are told of a cluster that is not well, and of jobs that the cluster does not take, or takes away.
+//! Messages about an unhealthy cluster, and about jobs that the cluster refuses or removes.
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, ResourceQuota};
 use k8s_openapi::jiff;
@@ -44,7 +44,7 @@ fn the_clusters_page_says_since_when_it_is_away_and_why() {
         until("it is well again", || standing(&admin)["state"] == "connected");
     }
     assert!(has_problem(&admin, "requests of the last ten minutes"), "what was is told for a while");
-    // Simulated nodes end what is deleted; what holds this up is somebody's own business.
+    // Simulated nodes terminate deleted pods. Only a foreign finalizer delays the deletion.
     let held = Object::of(json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "held", "namespace": place.namespace, "finalizers": ["example.org/held"]},
@@ -60,13 +60,13 @@ fn the_clusters_page_says_since_when_it_is_away_and_why() {
     place.runtime.block_on(maps.patch("held", &PatchParams::default(), &let_go)).unwrap();
 }
 
-/// Whether the check page of the cluster names this problem.
+/// Whether the cluster's check reports this problem.
 fn has_problem(client: &Client, words: &str) -> bool {
     let check = client.get("/clusters/simulated/check").expect(200).json();
     check["problems"].as_array().unwrap().iter().any(|problem| problem.as_str().unwrap().contains(words))
 }
 
-/// What the task's page is made from.
+/// The data of the task's page.
 fn task(client: &Client, run: &str, task: &str) -> String {
     client.get(&format!("/runs/{run}/tasks/{task}")).expect(200).json().to_string()
 }
@@ -96,7 +96,7 @@ fn a_quota_without_room_is_told_and_waited_for() {
     assert_eq!(ended(&admin, &run)["state"], "succeeded");
 }
 
-/// Starts a task whose workers go on until they are disturbed; the run, and the pod of a worker.
+/// Starts a task whose workers run until they are disturbed. Returns the run and a worker's pod.
 fn long(place: &Place, client: &Client, workers: u32) -> (String, String) {
     let (template, arguments) = match workers {
         1 => ("command", json!({"command": ["true"]})),
@@ -129,7 +129,8 @@ fn pods(place: &Place) -> Api<Pod> {
     Api::namespaced(place.kubectl.0.clone(), &place.namespace)
 }
 
-/// Why its first attempt failed. What the cluster is to blame for is tried again at once; that is stopped here.
+/// The failure of its first attempt. A failure caused by the cluster is retried at once, which is cancelled
+/// here.
 fn failure(client: &Client, run: &str) -> (String, String) {
     let attempts = format!("/runs/{run}/tasks/long/instances/0/attempts");
     let first = || client.get(&attempts).expect(200).json()["items"][0].clone();
@@ -155,10 +156,10 @@ fn a_worker_that_is_evicted_did_not_fail_by_itself() {
     assert!(message.starts_with("worker-0 was evicted"), "{message}");
 }
 
-/// Something that holds a pod on the cluster's list, as a node does that does not answer.
+/// A finalizer that keeps a deleted pod, as on an unreachable node.
 const HELD: &str = "cubeloom.test/held";
 
-/// Puts finalizers on a pod, in the place of those that it has.
+/// Replaces the finalizers of a pod.
 fn hold(place: &Place, pod: &str, finalizers: &Value) {
     let (params, patch) =
         (PatchParams::default(), Patch::Merge(json!({"metadata": {"finalizers": finalizers}})));
@@ -172,7 +173,7 @@ fn a_worker_whose_node_does_not_answer_is_lost_in_the_end() {
     let server = Server::start_in(TestApp::new());
     let admin = server.as_(Who::Administrator);
     add(&admin, &place.namespace);
-    // What the control plane notes on a pod just before it deletes it; it takes back what is older.
+    // The condition that the control plane sets just before it deletes a pod. It reverts older ones.
     let now = jiff::Timestamp::now().to_string();
     let tainted = json!([{
         "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
@@ -207,7 +208,7 @@ fn a_cancelled_task_ends_whatever_holds_its_pods() {
     let server = Server::start_in(TestApp::new());
     let admin = server.as_(Who::Administrator);
     add(&admin, &place.namespace);
-    // A pod that stands for its job, and one of a gang.
+    // A pod that is a job itself, and one of a gang.
     let begun = [1, 2].map(|workers| {
         let (run, pod) = long(&place, &admin, workers);
         hold(&place, &pod, &json!([HELD]));

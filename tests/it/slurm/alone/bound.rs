@@ -1,5 +1,6 @@
-//! `cpu_exclusive`: each worker has cores of its own, as the kernel keeps it. That is a site's choice of Slurm's plugins, which
-//! the tests' cluster does not make: on it, all jobs would share the first cores of this machine.
+//! `cpu_exclusive`: each worker has dedicated CPUs, checked against the kernel's affinity mask. Pinning
+//! depends on the site's Slurm plugins, and the test cluster does not enable it: there, all jobs would share
+//! the first CPUs of this machine.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,10 +12,10 @@ use super::weather::Held;
 use crate::slurm::executor::{OnSlurm, with_lines};
 use crate::slurm::harness::told;
 
-/// The node whose daemon binds.
+/// The node whose daemon pins CPUs.
 const NODE: &str = "n4";
 
-/// A node that binds what asks for it; when this is dropped, none does.
+/// A node that pins CPUs for jobs that request it. Dropping this restores the default.
 struct Binding {
     conf: PathBuf,
     before: String,
@@ -30,7 +31,7 @@ impl Binding {
         binding
     }
 
-    /// Only this node's daemon reads the file anew, and who runs a job's steps there.
+    /// Only this node's slurmd, and the slurmstepd processes of its jobs, read the file again.
     fn start_again(&self, text: &str) {
         let held = Held::end(NODE, "-TERM");
         fs::write(&self.conf, text.replace("task/affinity,task/none", "task/affinity")).unwrap();
@@ -44,7 +45,7 @@ impl Drop for Binding {
     }
 }
 
-/// On which of this machine's processors two workers on that node may run.
+/// The CPUs of this machine that two workers on that node may run on.
 async fn allowed(cluster: &OnSlurm, is_exclusive: bool) -> [String; 2] {
     let program = Program::shell("grep Cpus_allowed_list /proc/self/status").workers(2);
     let mut job = cluster.job(&program);

@@ -1,4 +1,4 @@
-//! A job that Slurm takes, and that no time lets start.
+//! A job that Slurm accepts but can never start.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use cubeloom_testkit::conformance::{Harness, PATIENCE, Program, signed};
 use crate::slurm::executor::OnSlurm;
 use crate::slurm::harness::slurm;
 
-/// The partition of all nodes takes jobs of one minute; when this is dropped, of any length.
+/// Limits the partition of all nodes to one-minute jobs. Dropping this removes the limit.
 struct Short;
 
 impl Short {

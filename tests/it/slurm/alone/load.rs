@@ -1,5 +1,6 @@
-//! What a server asks of the controller, as `sdiag` counts it: by a server under an account of its own, so that its requests are
-//! told from those of people's jobs. Over slurmrestd that account is the one whose tokens look at all jobs.
+//! Requests that a server sends to the controller, as counted by `sdiag`. The server runs under its own
+//! account, so that its requests are distinguishable from those of jobs. Over slurmrestd, that account's
+//! tokens query all jobs.
 
 #![allow(clippy::print_stdout, reason = "figures are what the benchmark is for")]
 
@@ -15,22 +16,22 @@ use crate::slurm::harness::{slurm, told};
 use crate::slurm::limits::limited;
 use crate::slurm::{product, rest, sudo};
 
-/// No more requests a second are a server's, however many tasks there are.
+/// Maximum requests per second by a server, however many tasks there are.
 const MOST: f64 = 2.0;
 
-/// No more requests are those of a job of one worker, its submission included.
+/// Maximum requests for a job of one worker, including its submission.
 const MOST_OF_A_JOB: u64 = 5;
 
-/// What the controller was asked since it was last told to begin anew.
+/// Requests that the controller served since its counters were last reset.
 #[derive(Debug)]
 struct Asked {
-    /// By a person's account that is the server's.
+    /// By the server's account.
     server: u64,
-    /// By the account of jobs: submissions, and what jobs ask.
+    /// By the account of the jobs: submissions, and requests from within jobs.
     jobs: u64,
-    /// Of all: jobs that were submitted.
+    /// Submitted jobs, out of all requests.
     submitted: u64,
-    /// All that the controller was asked, by whomever.
+    /// All requests, by any account.
     all: u64,
 }
 
@@ -53,19 +54,19 @@ fn asked(account: &str) -> Asked {
     }
 }
 
-/// By Slurm's commands.
+/// Using Slurm's commands.
 fn by_commands() -> (Server, Client, String) {
     let (server, admin) = sudo::with_cluster(|_| {});
     (server, admin, told("CUBELOOM_TEST_SLURM_SERVER"))
 }
 
-/// Over slurmrestd.
+/// Using slurmrestd.
 fn over_slurmrestd() -> (Server, Client, String) {
     let (server, admin) = rest::bound_server();
     (server, admin, told("CUBELOOM_TEST_SLURM_BOUND"))
 }
 
-/// A run of so many tasks that are independent of each other; what was asked, and how long it took.
+/// Runs this many independent tasks. Returns the request counts and the duration.
 fn run((_server, admin, account): &(Server, Client, String), tasks: usize) -> (Asked, Duration) {
     let task = |at: usize| {
         serde_json::json!({
@@ -91,9 +92,9 @@ fn asks_at_most_twice_a_second(server: &(Server, Client, String)) {
     let (asked, took) = run(server, tasks);
     println!("{asked:?} in {took:?}");
     assert_eq!(asked.submitted, tasks as u64, "each task is submitted once: {asked:?}");
-    // A submission, a step, and the look at its node's address.
+    // A submission, a step, and the query for its node's address.
     assert!(asked.jobs <= tasks as u64 * MOST_OF_A_JOB, "{asked:?}");
-    // The first looks of a run may fall together.
+    // The first polls of a run may coincide.
     let most = took.as_secs_f64() * MOST + 2.0;
     assert!(asked.server >= 1 && (asked.server as f64) <= most, "{asked:?} in {took:?}");
 }
@@ -110,7 +111,7 @@ fn a_server_asks_at_most_twice_a_second_over_slurmrestd() {
     asks_at_most_twice_a_second(&over_slurmrestd());
 }
 
-/// Of many that wait for room in their account's queue, one asks for all.
+/// When an account's queue is full, one pending job polls for all of them.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_queue_is_asked_by_one_for_all() {
@@ -130,7 +131,7 @@ async fn a_full_queue_is_asked_by_one_for_all() {
     }
     let (took, asked) = (began.elapsed(), asked(&told("CUBELOOM_TEST_SLURM_MEMBER")));
     println!("{asked:?} in {took:?}");
-    // Those that are under way when the first is refused, and then one at a time.
+    // Submissions already in flight when the first is refused, then one at a time.
     let most = tasks as f64 + 8.0 + took.as_secs_f64();
     assert!(asked.submitted as f64 <= most, "{asked:?} in {took:?}");
 }

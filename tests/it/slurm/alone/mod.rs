@@ -1,4 +1,4 @@
-//! What needs the tests' cluster for itself: parts of it are stopped, nodes are lost, requests are counted.
+//! Tests that need the test cluster to themselves: they stop daemons, fail nodes and count requests.
 
 mod bound;
 mod closed;

@@ -1,4 +1,5 @@
-//! slurmrestd ends while a job runs and others are being submitted, and starts again: nothing is lost, nothing runs twice.
+//! slurmrestd stops while a job runs and others are being submitted, then starts again: no job is lost or run
+//! twice.
 
 use super::weather::starts_again;
 use crate::slurm::executor::OnSlurm;

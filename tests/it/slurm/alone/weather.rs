@@ -1,5 +1,5 @@
-//! The controller is started again, and nodes are lost, under jobs that run and under jobs that are being submitted: nothing is
-//! lost, nothing runs twice.
+//! The controller restarts, and nodes fail, while jobs run and are being submitted: no job is lost or run
+//! twice.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,20 +21,21 @@ use crate::slurm::executor::{OnSlurm, ended_late, with_lines};
 use crate::slurm::harness::{slurm, told};
 use crate::slurm::product;
 
-/// On which node a worker of an attempt is, or was.
+/// The node that runs, or ran, a worker of an attempt.
 fn node_of(attempt: &Path, rank: usize) -> String {
     let places = fs::read_to_string(attempt.join("places")).unwrap();
     places.lines().nth(rank).unwrap().split(' ').nth(1).unwrap().to_owned()
 }
 
-/// A part of the cluster that was ended: `munge`, `ctld`, `rest`, or a node's daemon. It starts again when this is dropped.
+/// A stopped daemon of the cluster: `munge`, `ctld`, `rest`, or a node's slurmd. Dropping this starts it
+/// again.
 pub struct Held {
     name: String,
     hold: PathBuf,
 }
 
 impl Held {
-    /// Ends a part, and waits until it is gone.
+    /// Stops a daemon, and waits until it is gone.
     pub fn end(name: &str, signal: &str) -> Self {
         let state = PathBuf::from(told("CUBELOOM_TEST_SLURM_STATE"));
         let pid = fs::read_to_string(state.join(name).join("pid")).unwrap().trim().to_owned();
@@ -69,7 +70,7 @@ impl Drop for Held {
     }
 }
 
-/// A node that an administrator has called down; it is called well again when this is dropped.
+/// A node that an administrator set to DOWN. Dropping this resumes it.
 struct Down(String);
 
 impl Down {
@@ -90,7 +91,8 @@ impl Drop for Down {
     }
 }
 
-/// A part of Slurm ends while a job of so many seconds runs and so many are being submitted, and starts again after as long.
+/// Stops a daemon while a job of `seconds` runs and `coming` jobs are being submitted; starts it again after
+/// as long.
 pub async fn starts_again(
     cluster: &OnSlurm,
     (part, signal): (&'static str, &'static str),
@@ -101,7 +103,8 @@ pub async fn starts_again(
     let mut keys = vec![running.job.key.clone()];
     cluster.executor().submit(running).await;
     until_executed(cluster, &keys[0], 2).await;
-    // Some of these Slurm has when the part ends, some it gets later, and of one or the other the answer does not come.
+    // Slurm has some of these when the daemon stops and gets others later; for some of them the response is
+    // lost.
     for _ in 0..coming {
         let submission = cluster.submission(&Program::shell(&signed("")));
         keys.push(submission.job.key.clone());
@@ -116,7 +119,7 @@ pub async fn starts_again(
     let submission = cluster.submission(&Program::shell(&signed("")));
     let later = submission.job.key.clone();
     cluster.executor().submit(submission).await;
-    // The first job ends meanwhile.
+    // The first job ends while the daemon is down.
     tokio::time::sleep(Duration::from_secs(seconds)).await;
     for key in [&keys[0], &later] {
         assert_eq!(cluster.recorder().ends(key), 0, "{:?}", cluster.recorder().events(key));
@@ -136,16 +139,16 @@ async fn a_controller_that_starts_again_loses_nothing_and_doubles_nothing() {
     starts_again(&OnSlurm::new(), ("ctld", "-TERM"), 4, 6).await;
 }
 
-/// Without munge no part of Slurm knows the others, nor do scripts. None is being submitted when it ends: a job that Slurm is just
-/// starting then it starts anew by itself, in some minutes.
+/// Without munge, neither Slurm's daemons nor scripts can authenticate. No job is being submitted when munge
+/// stops: Slurm would start a job again that it is just starting, some minutes later.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn munge_that_ends_and_starts_again_loses_nothing_and_doubles_nothing() {
     starts_again(&OnSlurm::new(), ("munge", "-TERM"), 4, 0).await;
 }
 
-/// A script that finds munge away when it would start its worker runs nothing. That is no fault of the job's: it is told as lost,
-/// which is tried again.
+/// A script that cannot reach munge when starting its worker runs nothing. The job is not at fault: its
+/// attempt is reported as lost and retried.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_that_finds_munge_away_is_told_as_lost() {
@@ -167,7 +170,7 @@ async fn a_script_that_finds_munge_away_is_told_as_lost() {
     assert_eq!(executions(&cluster, &key), 0);
 }
 
-/// Waits for a file.
+/// Waits for a file to exist.
 async fn comes(file: &Path) {
     let began = Instant::now();
     while !file.exists() {
@@ -176,7 +179,7 @@ async fn comes(file: &Path) {
     }
 }
 
-/// A group of all nodes that keeps one of them free.
+/// A node group of all nodes with one standby node.
 fn with_a_spare() -> OnSlurm {
     OnSlurm::with(|config| {
         let group = SlurmNodeGroup { partition: Some("all".into()), spares: 1, ..SlurmNodeGroup::default() };
@@ -184,7 +187,7 @@ fn with_a_spare() -> OnSlurm {
     })
 }
 
-/// The nodes that take jobs, and the spares, once there are so many of each.
+/// The nodes that take jobs, and the standby nodes, once there are this many of each.
 async fn nodes(cluster: &OnSlurm, works: usize, kept: usize) -> (Vec<String>, Vec<String>) {
     let began = Instant::now();
     loop {
@@ -199,14 +202,15 @@ async fn nodes(cluster: &OnSlurm, works: usize, kept: usize) -> (Vec<String>, Ve
     }
 }
 
-/// Runs a job of so many workers that spread over all nodes that it may have; these nodes, each once.
+/// Runs a job of this many workers, spread over all allowed nodes. Returns the distinct nodes.
 async fn spread(cluster: &OnSlurm, workers: u32) -> BTreeSet<String> {
     let (key, ended) = run(cluster, &Program::shell(&signed("")).workers(workers)).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);
     (0..workers as usize).map(|rank| node_of(&cluster.attempt(&key), rank)).collect()
 }
 
-/// A spare takes jobs when another node of its group is called down, and is one again when that is well: then it is the other.
+/// A standby node takes jobs when another node of its group is DOWN. When that node recovers, it becomes the
+/// standby node.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_spare_works_in_the_place_of_a_node_that_is_called_down() {
@@ -221,13 +225,14 @@ async fn a_spare_works_in_the_place_of_a_node_that_is_called_down() {
     let lost = down.0.clone();
     tokio::task::spawn_blocking(move || drop(down)).await.unwrap();
     assert_eq!(nodes(&cluster, 3, 1).await.1, [lost]);
-    // One that is set aside here is replaced at once.
+    // A node that is cordoned here is replaced at once.
     cluster.inner().set_aside([(spare.clone(), "its fan".to_owned())].into());
     let (works, _) = nodes(&cluster, 3, 0).await;
     assert!(!works.contains(&spare), "{works:?}");
 }
 
-/// A node is called down under a worker of two: the attempt is lost with Slurm's word for it, and the other worker ends, too.
+/// A node is set to DOWN under one of two workers: the attempt is lost with Slurm's reason, and the other
+/// worker ends, too.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_is_called_down_loses_the_attempts_on_it() {
@@ -246,8 +251,8 @@ async fn a_node_that_is_called_down_loses_the_attempts_on_it() {
     tokio::task::spawn_blocking(|| drop(down)).await.unwrap();
 }
 
-/// A node's daemon is killed, and Slurm calls the node down, while the node's processes run on: they end, and the task is tried
-/// again on another node.
+/// A node's slurmd is killed, and Slurm sets the node to DOWN while its processes run on: they end, and the
+/// task is retried on another node.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[test]
 fn a_lost_node_is_told_and_its_task_tried_again_elsewhere() {
@@ -292,7 +297,7 @@ tasks:
     assert!(message.contains("Slurm lost a node of it") && message.contains(&node), "{attempts:#}");
     assert_eq!(ran(), 2);
     assert_ne!(node_of(2), node);
-    // A daemon that registers makes its node well again.
+    // A slurmd that registers resumes its node.
     drop(held);
     drop(down);
 }

@@ -1,4 +1,4 @@
-"""A network learns with DeepSpeed; every rank tells the losses and how much of the optimiser's state it holds."""
+"""A network learns with DeepSpeed; every rank reports the losses and its share of the optimiser's state."""
 
 import argparse
 import sys
@@ -10,9 +10,9 @@ import torch.distributed as dist
 from torch import nn
 
 parser = deepspeed.add_config_arguments(argparse.ArgumentParser())
-# The template adds DeepSpeed's own; what else comes is the test's.
+# The template adds DeepSpeed's own arguments; the rest are the test's.
 given, _ = parser.parse_known_args()
-# Its operator for processes of one machine is compiled when it starts, which takes minutes and gigabytes; gloo does without.
+# Its shared-memory operator is compiled at startup, which takes minutes and gigabytes; gloo works without it.
 deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
 torch.manual_seed(7)
 model = nn.Sequential(nn.Linear(16, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
@@ -24,7 +24,7 @@ micro, parts = engine.train_micro_batch_size_per_gpu(), engine.gradient_accumula
 generator = torch.Generator().manual_seed(1)
 inputs = torch.randn(engine.train_batch_size(), 16, generator=generator)
 targets = torch.sin(inputs.sum(1, keepdim=True))
-# Its own rows; each process has as many, so that the mean over all is that of their means.
+# Its own rows. Each process has as many, so the mean over all rows is the mean of their means.
 own = list(zip(inputs[rank::size].split(micro), targets[rank::size].split(micro)))
 losses = []
 for _ in range(15):
@@ -37,7 +37,7 @@ for _ in range(15):
     dist.all_reduce(mean)
     losses.append(float(mean))
 
-# Without ZeRO it is the optimiser itself; scalars such as the count of steps are everybody's.
+# Without ZeRO it is the optimiser itself. Scalars such as the step count exist on every rank.
 inner = getattr(optimizer, "optimizer", optimizer)
 held = sum(v.numel() for state in inner.state.values() for v in state.values() if torch.is_tensor(v) and v.dim() > 0)
 stage = engine.zero_optimization_stage()

@@ -1,4 +1,4 @@
-"""Modules that ONNX cannot have, and files that are no modules; what lay at the target before is `old.onnx`."""
+"""Modules that ONNX cannot represent, and files that are no modules; the old target is `old.onnx`."""
 
 import cubeloom
 import torch
@@ -15,7 +15,7 @@ class Sum(torch.nn.Module):
 
 
 class Inverse(torch.nn.Module):
-    """There is no such operator in ONNX."""
+    """ONNX has no such operator."""
 
     def forward(self, rows):
         return torch.special.erfinv(rows)

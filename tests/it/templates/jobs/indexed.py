@@ -1,4 +1,4 @@
-"""Counts the primes of this worker's share of the numbers; with --hold, then works on until it is ended."""
+"""Counts the primes of this worker's share of the numbers; with --hold, works on until it is killed."""
 
 import sys
 import time

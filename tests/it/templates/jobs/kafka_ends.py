@@ -1,4 +1,4 @@
-"""What is before and behind the consumers: fills a topic, and says what is in the others."""
+"""The ends of the test pipeline: fills a topic, and reads the output topics."""
 
 import sys
 
@@ -28,7 +28,7 @@ def create(servers, partitions):
 
 
 def close(servers, name):
-    """A topic that only another user may use."""
+    """A topic that only another user may access."""
     create(servers, {name: 1})
     admin = AdminClient(servers)
     other = AclBinding(
@@ -53,7 +53,7 @@ def left(servers, name):
 
 
 def read(servers, topic):
-    """All messages of a topic; no group's offsets change."""
+    """All messages of a topic. Does not change any group's offsets."""
     consumer = Consumer(servers | {"group.id": "left", "enable.auto.commit": False, "enable.partition.eof": True})
     parts = [TopicPartition(topic, part, 0) for part in consumer.list_topics(topic).topics[topic].partitions]
     consumer.assign(parts)

@@ -1,4 +1,4 @@
-"""Doubles the number in a message, and notes that it did; with an argument it is disturbed."""
+"""Doubles the number in a message and records it; an argument selects a disturbance."""
 
 import os
 import sys
@@ -46,7 +46,7 @@ def disturb(message, number):
 
 
 def meet():
-    """Slow until all three workers have something to do, so that none does everything while the group forms."""
+    """Slow until all three workers have messages, so that none does everything while the group forms."""
     global THEN
     ledger.write(f"met-{INDEX}", "")
     if all(os.path.exists(os.path.join(RUN_DIR, f"met-{index}")) for index in range(3)):

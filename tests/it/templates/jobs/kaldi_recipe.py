@@ -1,6 +1,6 @@
-"""A stand-in for a Kaldi recipe: hands two parts out, which wait for each other, and then more of them.
+"""A stand-in for a Kaldi recipe: hands out two parts that wait for each other, and then more.
 
-    kaldi_recipe.py end|fail|hold     the master, which KALDI_CMD works for
+    kaldi_recipe.py end|fail|hold     the master, which calls KALDI_CMD
     kaldi_recipe.py PART RUN_DIR      one part: it adds up its share of the numbers below 1000
 """
 
@@ -19,7 +19,7 @@ if sys.argv[1].isdigit():
     # The job's ranks begin with the master.
     rank = ledger.RANK - 1
     ledger.sign(rank=rank, part=part, share=sum(range(part, 1000, 2)))
-    # Neither ends before the other runs: no worker can have both.
+    # Neither ends before the other runs, so no worker can have both.
     while len(list(ledger_dir.glob("*.json"))) < 2:
         time.sleep(0.01)
     sys.exit()
@@ -32,7 +32,7 @@ def hand_out(jobs, log, *command):
 run_dir = Path(os.environ["CUBELOOM_RUN_DIR"])
 os.chdir(run_dir)
 assert hand_out(2, "log/part.JOB.log", sys.executable, __file__, "JOB", str(run_dir)) == 0
-# Four more parts, and a pipe in each.
+# Four more parts, with a pipe in each.
 assert hand_out(4, "log/more.JOB.log", "echo", "JOB", "|", "tee", "more.JOB") == 0
 match sys.argv[1]:
     case "fail":

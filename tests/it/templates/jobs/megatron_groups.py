@@ -1,4 +1,5 @@
-"""Layers of megatron-core, whose weights are spread over tensor-parallel ranks, learn on every copy of the model."""
+"""Layers of megatron-core, with weights spread over tensor-parallel ranks, learn on every copy of the model.
+"""
 
 import argparse
 import os
@@ -34,7 +35,7 @@ deep = tensor_parallel.RowParallelLinear(16, 1, input_is_parallel=True, skip_bia
 
 
 def whole(part, axis):
-    """A layer's weights, of all ranks that share it."""
+    """A layer's complete weights, gathered from all ranks that share it."""
     parts = [torch.empty_like(part.data) for _ in range(args.tensor)]
     dist.all_gather(parts, part.data, group=groups["tensor"])
     return torch.cat(parts, axis)
@@ -48,7 +49,7 @@ for _ in range(12):
     answer, _ = deep(torch.tanh(wide(inputs[own])[0]))
     loss = torch.nn.functional.mse_loss(answer, targets[own])
     loss.backward()
-    # What one process with all of the weights and all of the rows gets.
+    # The result of one process with all weights and all rows.
     first, last = (whole(layer.weight, axis).requires_grad_() for layer, axis in ((wide, 0), (deep, 1)))
     alone = torch.nn.functional.mse_loss(torch.tanh(inputs @ first.T) @ last.T, targets)
     alone.backward()

@@ -1,4 +1,4 @@
-"""Trains models of several kinds, and tells what scikit-learn says of them."""
+"""Trains models of several kinds, and prints scikit-learn's metrics of them."""
 
 import csv
 import pickle
@@ -22,7 +22,7 @@ with open(cubeloom.run_dir / "flowers.csv", "w", newline="") as file:
     table = csv.writer(file)
     table.writerow(["id", "a", "b", "c", "d", "kind"])
     table.writerows([f"{at:03}", *row, names[kind]] for at, (row, kind) in enumerate(zip(flowers.tolist(), kinds)))
-# Few rows, so that it is not always right.
+# Few rows, so that it makes some mistakes.
 forest = RandomForestClassifier(20, random_state=1).fit(flowers[::5], names[kinds[::5]])
 weak = make_pipeline(StandardScaler(), LogisticRegression(C=0.01)).fit(flowers, names[kinds])
 joblib.dump(forest, cubeloom.run_dir / "forest.joblib")

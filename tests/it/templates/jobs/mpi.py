@@ -1,4 +1,5 @@
-"""Every rank adds up its share of the numbers to 1000, and all add up their sums; with --hold, until one is ended."""
+"""Every rank adds up its share of the numbers to 1000, and all add up their sums; with --hold, until one is
+killed."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A trial that ends by itself when its parameter is good, and never when it is bad; 0 reports nothing, either."""
+"""A trial that ends by itself with a good parameter, and never with a bad one; 0 reports nothing, either."""
 
 import signal
 import subprocess
@@ -7,7 +7,7 @@ import time
 import nni
 
 x = nni.get_next_parameter()["x"]
-# What a trial starts is ended with it, also when the trial does not care.
+# A trial's processes are killed with it, even if it ignores SIGTERM.
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 subprocess.Popen(["sleep", "1000"])
 for step in range(5):

@@ -1,4 +1,4 @@
-"""A trial: it signs the ledger of its worker, and reports ten times its parameter; 4 is a mistake.
+"""A trial: it signs the ledger of its worker, and reports ten times its parameter; 4 fails.
 
     nni_trial.py end|hold|late     hold: no trial ends; late: the third does not end in the first attempt
 """
@@ -22,12 +22,12 @@ third = len(list(run_dir.glob("began.*.1"))) == 3 and os.environ["CUBELOOM_ATTEM
 if sys.argv[1] == "hold" or sys.argv[1] == "late" and third:
     (run_dir / "busy").touch()
     time.sleep(600)
-# Neither of the first two ends before the other runs: no worker can have both.
+# Neither of the first two ends before the other runs, so no worker can have both.
 while len(list((run_dir / "ledger").glob("*.json"))) < 2:
     time.sleep(0.01)
 if x == 4:
     sys.exit("four is a mistake")
 print(f"the result of {x} is {10 * x}")
 nni.report_final_result(10 * x)
-# A trial has one set of parameters: whoever asks for another is told so, and does not wait for ever.
+# A trial has one set of parameters: requesting another returns None and does not block.
 assert nni.get_next_parameter() is None

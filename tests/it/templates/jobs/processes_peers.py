@@ -1,4 +1,4 @@
-"""Meets every process that TF_CONFIG names, by sockets at the places that it says; with --hold, then works on."""
+"""Connects to every process in TF_CONFIG at the given addresses; with --hold, then works on."""
 
 import json
 import os

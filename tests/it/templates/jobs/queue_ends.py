@@ -1,4 +1,4 @@
-"""What is before and behind the consumers: fills the queue anew, and says what is in the queues."""
+"""The ends of the test pipeline: refills the queue, and reads the output queues."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ def fill(channel, count):
     for queue in QUEUES:
         channel.queue_delete(queue)
         channel.queue_declare(queue, durable=True)
-    # It has no room, and says so.
+    # A full queue that rejects publishing.
     channel.queue_declare("full", durable=True, arguments={"x-max-length": 0, "x-overflow": "reject-publish"})
     for number in range(count):
         properties = pika.BasicProperties(message_id=f"m-{number}", headers={"number": number}, delivery_mode=2)
@@ -29,7 +29,7 @@ def fill(channel, count):
 
 
 def left(channel):
-    """What is there; reading does not take it."""
+    """Reads the messages without consuming them."""
     doubles, refused = [], []
     for queue, found in (("doubles", doubles), ("refused", refused)):
         while (got := channel.basic_get(queue))[0] is not None:

@@ -1,4 +1,4 @@
-"""Doubles the number in a message, and notes that it did; with an argument it is disturbed."""
+"""Doubles the number in a message and records it; an argument selects a disturbance."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Fails with a code of its own, calls Ray as somebody would who does not have its token, or goes on until it is disturbed."""
+"""Exits with its own code, calls Ray without its token, or runs until it is disturbed."""
 
 import json
 import os

@@ -1,11 +1,12 @@
-"""Counts the primes of one shard of the numbers, and does to shard 3 what the tests ask for.
+"""Counts the primes of one shard of the numbers, and disturbs shard 3 as the tests request.
 
     shards.py end     nothing
-              slow    whoever has it first takes too long
-              killed  whoever has it first is killed, as by a lack of memory
-              fail    it never ends well
-              retry   it ends well in the task's second attempt only, and waits in the first for another one's result
-              hold    worker 1 holds whatever it has; the others go on when it has something
+              slow    the first run of it takes too long
+              killed  the first run of it is killed, as if OOM killed
+              fail    it never succeeds
+              retry   it succeeds only in the task's second attempt, and waits in the first for another
+              shard's result
+              hold    worker 1 keeps its shard; the others continue once it has one
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Adds up the shards' primes, and leaves a mark each time that it runs."""
+"""Adds up the shards' primes, and leaves a mark for each execution."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Python imports this first. The xgboost template runs a program of its own, so its ranks sign the ledger here."""
+"""Python imports this first. The xgboost template runs its own program, so its ranks sign the ledger here."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Counts the words of a folder of HDFS into another one."""
+"""Counts the words of an HDFS folder into another one."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ spark = SparkSession.builder.getOrCreate()
 lines = spark.sparkContext.textFile(source, 8)
 counts = lines.flatMap(spark_words.of).map(lambda word: (word, 1)).reduceByKey(lambda one, other: one + other)
 spark.createDataFrame(counts, ["word", "count"]).coalesce(1).write.csv(target, header=True)
-# Every executor has a folder of its own.
+# Every executor has its own folder.
 places = set(lines.mapPartitions(lambda _: [os.getcwd()]).collect())
 cubeloom.outputs(master=spark.sparkContext.master, executors=len(places))
 spark.stop()

@@ -1,4 +1,4 @@
-"""Says what works on it, and that a sum is right."""
+"""Checks a sum, and reports the master and the default parallelism."""
 
 import cubeloom
 from pyspark.sql import SparkSession

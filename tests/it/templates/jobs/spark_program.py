@@ -1,5 +1,4 @@
-"""Fails with a code of its own, calls the master as somebody would who does not have its secret, or goes on until it is
-disturbed."""
+"""Exits with its own code, calls the master without its secret, or runs until it is disturbed."""
 
 import os
 import socket
@@ -24,7 +23,7 @@ print(SparkSession.builder.master({context.master!r}).getOrCreate().sparkContext
     env.pop("PYSPARK_GATEWAY_PORT", None)
     asked = subprocess.run([sys.executable, "-c", ask], env=env, check=False)
     assert asked.returncode != 0, "the master took a program of one without the secret"
-    # At its REST server nobody would be asked for one.
+    # The REST server would not require a secret.
     with socket.socket() as rest:
         assert rest.connect_ex((os.environ["SPARK_MASTER_HOST"], 6066)) != 0, "the master has a REST server"
     sys.exit(0)

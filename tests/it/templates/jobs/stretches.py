@@ -1,4 +1,5 @@
-"""One of many short shards; when the first few are done, the gang has begun. Whose worker is told to stop ends by itself."""
+"""One of many short shards. The gang has begun when the first few are done. A worker that is asked to stop
+ends by itself."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Would judge checkpoints for ever."""
+"""Evaluates checkpoints forever."""
 
 import json
 import os

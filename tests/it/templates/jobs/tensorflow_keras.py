@@ -1,4 +1,4 @@
-"""A Keras model is fitted by all workers together: `model.fit` as it stands in programs of Keras 2."""
+"""All workers together fit a Keras model: `model.fit` as in Keras 2 programs."""
 
 import cubeloom
 import numpy as np
@@ -15,7 +15,7 @@ history = model.fit(x, y, batch_size=64, epochs=20, verbose=0)
 slope, bias = (float(np.ravel(values)[0]) for values in model.get_weights())
 if cubeloom.rank == 0:
     cubeloom.outputs(
-        # What TensorFlow's own Keras is here: that of version 2, which says its version elsewhere.
+        # TensorFlow's own Keras must be version 2, whose version is in another module.
         keras=tf_keras.__version__.split(".")[0] if tf.keras.Model is tf_keras.Model else "another",
         replicas=strategy.num_replicas_in_sync,
         slope=slope,

@@ -1,4 +1,4 @@
-"""A chief that never has enough: what the worker counts lies on two parameter servers."""
+"""A chief that never finishes: the worker's counters are on two parameter servers."""
 
 import ledger
 import tensorflow as tf
@@ -8,7 +8,7 @@ strategy = tf.distribute.ParameterServerStrategy(cluster)
 coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
 
 with strategy.scope():
-    # The second one lies on the second server.
+    # The second variable is on the second server.
     counts = [tf.Variable(0.0), tf.Variable(0.0)]
 
 

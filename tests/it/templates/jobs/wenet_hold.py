@@ -1,4 +1,4 @@
-"""In the place of WeNet's train.py: adds up numbers with the others until one of them is ended."""
+"""Replaces WeNet's train.py: adds up numbers with the others until one of them is killed."""
 
 import time
 

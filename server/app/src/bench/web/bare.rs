@@ -1,4 +1,4 @@
-//! The baseline: an axum handler that sends one body, in a process of its own as the server is.
+//! The baseline: an axum handler that sends one body, in its own process like the server.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
@@ -13,18 +13,15 @@ use crate::bench::Setting;
 use crate::bench::figures::Figure;
 use crate::show;
 
-/// A bare handler that answers; ended when it is dropped.
+/// A running bare handler, killed on drop.
 pub struct Bare {
-    /// Where it listens.
+    /// The address that it listens on.
     pub address: SocketAddr,
     child: Child,
 }
 
 impl Bare {
-    /// Starts one that sends this.
-    ///
-    /// # Errors
-    /// When this program cannot be started again.
+    /// Starts one that sends this body.
     pub fn start(body: &[u8]) -> anyhow::Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .args(["bench", "--one", "bare"])
@@ -47,7 +44,7 @@ impl Drop for Bare {
     }
 }
 
-/// The handler: sends what stands on the standard input, at every path, until the process is ended.
+/// The handler: sends standard input as the body of every path, until the process is killed.
 pub async fn bare(_: Setting) -> anyhow::Result<Vec<Figure>> {
     let mut body = String::new();
     std::io::stdin().read_to_string(&mut body)?;

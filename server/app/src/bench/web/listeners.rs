@@ -1,4 +1,4 @@
-//! Listeners to server-sent events.
+//! Clients of server-sent events.
 
 use anyhow::ensure;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -6,10 +6,10 @@ use tokio::net::TcpStream;
 
 use super::load::Target;
 
-/// Opens so many, each after it has heard the beginning of its stream.
+/// Opens `count` streams, each after the first data of the previous one.
 ///
 /// # Errors
-/// When the server refuses one.
+/// When the server refuses a stream.
 pub async fn open(target: &Target, count: usize) -> anyhow::Result<Vec<TcpStream>> {
     let request = target.request("text/event-stream");
     let mut all = Vec::with_capacity(count);

@@ -1,5 +1,5 @@
-//! Requests at a constant rate, however long their answers take: an answer that is late does not delay the requests
-//! after it. A client of its own, because a whole HTTP client costs as much as the server that is measured.
+//! Requests at a constant rate, whatever their latency: a late response does not delay the next requests. It
+//! is a minimal client, because a full HTTP client costs as much as the measured server.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -11,18 +11,14 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// Request.
 pub struct Target {
-    /// The server.
     pub address: SocketAddr,
-    /// The path.
     pub path: String,
-    /// An API token.
     pub token: Option<String>,
 }
 
 impl Target {
-    /// The request, as it is sent.
+    /// The request as bytes.
     pub fn request(&self, accept: &str) -> Vec<u8> {
         let token = self.token.as_ref().map(|token| format!("authorization: Bearer {token}\r\n"));
         let (path, address, token) = (&self.path, self.address, token.unwrap_or_default());
@@ -30,10 +26,10 @@ impl Target {
     }
 }
 
-/// The milliseconds that each answer took, of `rate` requests a second.
+/// The latencies in milliseconds, at `rate` requests per second.
 ///
 /// # Errors
-/// When the server refuses one.
+/// When the server refuses a request.
 pub async fn constant(target: &Target, rate: u32, long: Duration) -> anyhow::Result<Vec<f64>> {
     let request: Arc<[u8]> = target.request("application/json").into();
     let idle: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
@@ -64,14 +60,11 @@ pub async fn constant(target: &Target, rate: u32, long: Duration) -> anyhow::Res
     while let Some(took) = under_way.join_next().await {
         all.push(took??);
     }
-    // The first ones connect, and warm what is cached.
+    // The first ones connect, and warm caches.
     Ok(all.split_off(count / 10))
 }
 
-/// One answer's body.
-///
-/// # Errors
-/// When the server refuses.
+/// The body of one response.
 pub async fn body(target: &Target) -> anyhow::Result<Vec<u8>> {
     ask(&mut connect(target.address).await?, &target.request("application/json")).await
 }
@@ -101,7 +94,7 @@ async fn ask(stream: &mut TcpStream, request: &[u8]) -> anyhow::Result<Vec<u8>> 
     Ok(bytes.split_off(head))
 }
 
-/// The body's length, of an answer that is what was asked for.
+/// The body's length, of a successful response.
 fn length(head: &[u8]) -> anyhow::Result<usize> {
     let head = std::str::from_utf8(head)?;
     if !head.starts_with("HTTP/1.1 200") {

@@ -1,5 +1,5 @@
-//! The web beside a running engine: how long answers take at a constant rate, next to a bare handler that sends the
-//! same bytes; and what listeners that hear nothing cost.
+//! The web server with a running engine. Measures latencies at a constant rate, next to a bare handler that
+//! sends the same bytes, and the cost of idle event listeners.
 
 pub mod bare;
 mod listeners;
@@ -16,18 +16,19 @@ use self::site::Site;
 use super::Setting;
 use super::figures::{Figure, median, p99, status_mib};
 
-/// Requests a second, and for how long.
+/// Requests per second, and for how long.
 const RATE: u32 = 1000;
 const LONG: Duration = Duration::from_secs(5);
 /// Listeners to the events of a project.
 const LISTENERS: usize = 1000;
-/// How long a process is left alone before its memory is read.
+/// Idle time of a process before its memory is read.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// All of it, against one `cubeloom serve`.
+/// The whole case, against one `cubeloom serve`.
 pub async fn web(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     let site = Site::start(&setting.folder).await?;
-    // First: what other requests needed before would be used again by the listeners, and hide what they cost.
+    // Runs first: the listeners would reuse memory that other requests needed before, which would hide their
+    // cost.
     let listeners = listeners_cost(&site).await?;
     let finished = site.finished_runs().await?;
     let busy = site.keep_busy()?;
@@ -44,7 +45,7 @@ pub async fn web(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Latencies of one path, and those of a handler that does nothing but send the same body.
+/// Latencies of one path, and of a handler that only sends the same body.
 async fn beside_bare(site: &Site, name: &str, path: &str) -> anyhow::Result<Vec<Figure>> {
     let target = Target { address: site.address, path: path.into(), token: Some(site.token.clone()) };
     let body = load::body(&target).await.context("the server's answer")?;
@@ -62,7 +63,7 @@ async fn beside_bare(site: &Site, name: &str, path: &str) -> anyhow::Result<Vec<
     ])
 }
 
-/// What listeners that hear nothing add to the server's memory.
+/// The server memory added by idle listeners.
 async fn listeners_cost(site: &Site) -> anyhow::Result<Figure> {
     tokio::time::sleep(QUIET).await;
     let before = status_mib(site.pid(), "VmRSS");

@@ -1,4 +1,4 @@
-//! A server with something in it, and an engine that has something to do.
+//! A server with data, and an engine with work.
 
 use std::fmt::Write;
 use std::fs;
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
-/// Runs that the list shows.
+/// Number of runs in the list.
 const RUNS: usize = 50;
-/// Tasks of the run that keeps the engine busy, one after another: more than can be done while the web is measured.
+/// Sequential tasks of the run that keeps the engine busy: more than it can finish during the measurement.
 const CHAIN: usize = 20_000;
 
-/// A `cubeloom serve` on a folder of its own; ended when it is dropped.
+/// A `cubeloom serve` on its own data folder, killed on drop.
 pub struct Site {
-    /// Where it listens.
+    /// The address that it listens on.
     pub address: SocketAddr,
     /// An administrator's API token.
     pub token: String,
@@ -26,10 +26,6 @@ pub struct Site {
 }
 
 impl Site {
-    /// Starts it.
-    ///
-    /// # Errors
-    /// When it does not start.
     pub async fn start(folder: &Path) -> anyhow::Result<Self> {
         let log = fs::File::create(folder.join("server.log"))?;
         let child = program(folder)?.arg("serve").stdout(log.try_clone()?).stderr(log).spawn()?;
@@ -43,15 +39,14 @@ impl Site {
         Ok(site)
     }
 
-    /// The server's process.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Runs a small pipeline often enough for a page of the list; the last run.
+    /// Runs a small pipeline often enough for a page of the list; returns the last run.
     ///
     /// # Errors
-    /// When one fails.
+    /// When a run fails.
     pub async fn finished_runs(&self) -> anyhow::Result<String> {
         let file = self.write("small", 3)?;
         for _ in 1..RUNS {
@@ -61,10 +56,7 @@ impl Site {
         Ok(report["run"]["id"].as_str().context("no run")?.into())
     }
 
-    /// Starts a run that goes on for minutes; its id.
-    ///
-    /// # Errors
-    /// When it does not start.
+    /// Starts a run that takes minutes; returns its id.
     pub fn keep_busy(&self) -> anyhow::Result<String> {
         let file = self.write("busy", CHAIN)?;
         self.call(&["run", &file, "--detach"])?;
@@ -74,14 +66,14 @@ impl Site {
     /// Stops a run, and waits for its end.
     ///
     /// # Errors
-    /// When it has ended before: what was measured was not beside a running engine.
+    /// When it has already ended: the measurement was then not with a busy engine.
     pub fn stop_run(&self, run: &str) -> anyhow::Result<()> {
         let status = program(&self.folder)?.args(["cancel", run]).stdout(Stdio::null()).status()?;
         ensure!(status.success(), "the run beside which the web is measured has ended too early");
         Ok(())
     }
 
-    /// A chain of tasks that do nothing.
+    /// A chain of no-op tasks.
     fn write(&self, name: &str, tasks: usize) -> anyhow::Result<String> {
         let mut text = format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: {name}\ntasks:\n");
         for task in 0..tasks {
@@ -130,11 +122,11 @@ impl Drop for Site {
     }
 }
 
-/// This program, on the site's data folder.
+/// This program, with the site's data folder.
 fn program(folder: &Path) -> anyhow::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.env("CUBELOOM_DATA", folder.join("data")).env("CUBELOOM_SERVER_LISTEN", "127.0.0.1:0");
-    // One caller asks for everything here: its limits are counted, and not reached.
+    // One client sends all requests here: the limits apply, but are not reached.
     command.env("CUBELOOM_SERVER_RATE", "100000").env("CUBELOOM_SERVER_STREAMS", "100000");
     command.env("CUBELOOM_SERVER_CONNECTIONS", "100000").stdin(Stdio::null());
     Ok(command)

@@ -1,4 +1,4 @@
-//! `cubeloom compile FILE --for kubernetes`: the objects as YAML, with what was decided beside each job.
+//! `cubeloom compile FILE --for kubernetes`: the manifests as YAML, with each job's decisions as comments.
 
 use std::path::Path;
 use std::{fs, io};
@@ -14,17 +14,17 @@ use cubeloom_domain::plan::RunPlan;
 use crate::exit::Invalid;
 use crate::show::{Output, Stream};
 
-/// A cluster to compile for.
+/// The target cluster.
 pub struct Cluster {
-    /// What it has, as planning sees it.
+    /// Its facts for planning.
     pub facts: Facts,
     kubernetes: KubernetesFacts,
-    /// A sentence that says where the facts are from.
+    /// A sentence about the source of the facts.
     origin: String,
 }
 
 impl Cluster {
-    /// From a file, else the cluster that has everything.
+    /// From a file, else the cluster with everything installed.
     pub fn read(file: Option<&Path>) -> anyhow::Result<Self> {
         let (text, name, origin) = match file {
             None => {
@@ -45,23 +45,23 @@ impl Cluster {
         Ok(Self { facts, kubernetes, origin })
     }
 
-    /// Prints the objects of a plan's tasks.
+    /// Prints the manifests of a plan's tasks.
     ///
     /// # Errors
-    /// What the cluster cannot give.
+    /// All requests that the cluster cannot satisfy.
     pub fn print(&self, plan: &RunPlan, output: Output) -> Result<anyhow::Result<()>, Vec<Problem>> {
         let tasks = preview::on_kubernetes(plan, &self.kubernetes)?;
         Ok(match output {
             Output::Json => super::print_json(plan, Some(&self.origin), &tasks),
             Output::Human => {
-                // A reader that has gone away is no error.
+                // A closed pipe is no error.
                 let _ = self.show(plan, &tasks);
                 Ok(())
             }
         })
     }
 
-    /// One YAML document an object. What was decided is a comment before the objects of its job.
+    /// One YAML document per manifest. The decisions are a comment before the manifests of their job.
     fn show(&self, plan: &RunPlan, tasks: &Tasks<'_, KubernetesJob>) -> io::Result<()> {
         let mut out = Stream::stdout();
         out.push(&super::heading(plan, &self.origin))?;
@@ -79,7 +79,7 @@ fn text_of(job: &KubernetesJob) -> String {
     let mut text = String::new();
     let mut comment = format!("# {}\n", job.key);
     for decision in &job.decisions {
-        // A comment ends with its line.
+        // A line break would end the comment.
         comment.push_str(&format!("# - {}\n", decision.replace('\n', " ")));
     }
     for object in &job.objects {

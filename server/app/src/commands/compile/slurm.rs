@@ -1,4 +1,5 @@
-//! `cubeloom compile FILE --for slurm`: the scripts for `sbatch`, or, with `--write`, all that lies ready to submit.
+//! `cubeloom compile FILE --for slurm`: the scripts for `sbatch`, or, with `--write`, all files ready for
+//! submission.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -17,24 +18,24 @@ use serde_json::json;
 use crate::exit::Invalid;
 use crate::show::{self, Output, Stream};
 
-/// A cluster to compile for.
+/// The target cluster.
 pub struct Cluster {
-    /// What it has, as planning sees it.
+    /// Its facts for planning.
     pub facts: Facts,
     slurm: SlurmFacts,
-    /// A sentence that says where the facts are from.
+    /// A sentence about the source of the facts.
     origin: String,
-    /// Whether what a script needs is written where the facts say.
+    /// Whether to write the files of a script to the paths in the facts.
     write: bool,
 }
 
-/// A script, and how its job is to wait for others: an option of `sbatch` with their ids left open.
+/// A script, and its job's dependency: an option of `sbatch` with the ids left open.
 struct Ready {
     script: PathBuf,
     after: Option<String>,
 }
 
-/// What is ready to submit, and what is not.
+/// The jobs ready for submission, and the others.
 #[derive(Default)]
 struct Written {
     scripts: Vec<Ready>,
@@ -42,7 +43,7 @@ struct Written {
 }
 
 impl Cluster {
-    /// From a file, else the cluster that has everything.
+    /// From a file, else the cluster with everything installed.
     pub fn read(file: Option<&Path>, write: bool) -> anyhow::Result<Self> {
         let (text, name, origin) = match file {
             None if write => {
@@ -66,10 +67,10 @@ impl Cluster {
         Ok(Self { facts, slurm, origin, write })
     }
 
-    /// Prints the scripts of a plan's tasks, or writes down what they need and prints where they are.
+    /// Prints the scripts of a plan's tasks, or writes their files and prints the paths.
     ///
     /// # Errors
-    /// What the cluster cannot give.
+    /// All requests that the cluster cannot satisfy.
     pub fn print(
         &self,
         plan: &RunPlan,
@@ -81,7 +82,7 @@ impl Cluster {
             _ if self.write => self.write(plan, &tasks, code).and_then(|written| written.print(output)),
             Output::Json => super::print_json(plan, Some(&self.origin), &tasks),
             Output::Human => {
-                // A reader that has gone away is no error.
+                // A closed pipe is no error.
                 let _ = self.show(plan, &tasks);
                 Ok(())
             }
@@ -102,7 +103,7 @@ impl Cluster {
         out.end()
     }
 
-    /// Only what needs nothing of earlier tasks: the others' programs would be told placeholders.
+    /// Only tasks that use no outputs of upstream tasks: other programs would get placeholders.
     fn write(&self, plan: &RunPlan, tasks: &Tasks<'_, SlurmJob>, code: &Snapshot) -> anyhow::Result<Written> {
         let mut written = Written::default();
         let facts = self.slurm.of_project(&plan.context.project);
@@ -137,8 +138,8 @@ impl Cluster {
     }
 }
 
-/// How a task's jobs wait for those of the tasks before it, where there are some. Slurm takes no ids but numbers: a line that
-/// is not filled in is refused.
+/// The dependency of a task's jobs on those of its upstream tasks, if any. Slurm accepts only numeric ids: it
+/// refuses a line with an open id.
 fn after(plan: &RunPlan, task: &PlannedTask) -> Option<String> {
     let kind = match task.trigger {
         TriggerRule::AllFailed => "afternotok",
@@ -150,7 +151,7 @@ fn after(plan: &RunPlan, task: &PlannedTask) -> Option<String> {
     (!ids.is_empty()).then(|| format!("--dependency={kind}:{}", ids.join(":")))
 }
 
-/// What somebody must still do for a job that names secrets.
+/// The manual step for a job that uses secrets.
 fn secrets_of(job: &SlurmJob) -> Option<String> {
     let mounts = &job.job.workers.first()?.secrets;
     let names: Vec<&str> = mounts.iter().map(|mount| mount.name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! What a task's pod is: image, words, variables, amounts, volumes.
+//! The content of a task's pod: image, command, variables, resources, volumes.
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::resources::Resources;
@@ -8,7 +8,6 @@ use super::Export;
 use super::marks::{BRACE, Marks};
 use crate::lower::kubernetes::amounts;
 
-/// The volume that all tasks share.
 pub fn workspace() -> Value {
     json!([{
         "metadata": {"name": "workspace"},
@@ -16,7 +15,7 @@ pub fn workspace() -> Value {
     }])
 }
 
-/// The container of a job's first role that does the work.
+/// The container of the first role of a job, which does the work.
 pub fn container(export: &mut Export, job: &Job, marks: &Marks) -> (Value, Vec<Value>) {
     let name = &job.key.task;
     let role = job.roles.iter().find(|role| role.replicas > 0).or(job.roles.first());
@@ -37,7 +36,7 @@ pub fn container(export: &mut Export, job: &Job, marks: &Marks) -> (Value, Vec<V
     let values = env.iter().filter_map(|one| one["value"].as_str());
     if words.iter().map(String::as_str).chain(values).any(|text| text.contains(&brace)) {
         export.say(format!("`{name}` has a text with two braces, which Argo reads as its own: the variable `{BRACE}` stands for the first"));
-        // The kubelet knows only variables above.
+        // The kubelet resolves only variables defined earlier.
         env.insert(0, json!({"name": BRACE, "value": "{"}));
     }
     if let [program, args @ ..] = words.as_slice() {
@@ -68,7 +67,6 @@ pub fn container(export: &mut Export, job: &Job, marks: &Marks) -> (Value, Vec<V
     (Value::Object(out), volumes)
 }
 
-/// Whether a text of a job may refer to a variable of this name.
 fn is_variable(job: &Job, name: &str) -> bool {
     name.starts_with("CUBELOOM_")
         || job.env.contains_key(name)

@@ -1,4 +1,4 @@
-//! Marks that stand for references which Argo has, too, while the compiler works.
+//! Marks that replace references which Argo also supports, during compilation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -9,23 +9,24 @@ use serde_json::Value;
 
 use crate::lower::kubernetes::words;
 
-/// Characters of private use, which no document has a reason to hold.
+/// Private-use characters, which no document has a reason to contain.
 const OPEN: char = '\u{E010}';
 const CLOSE: char = '\u{E011}';
 
-/// The variable for a brace of a text, which the kubelet puts in: Argo reads a template several times, its own results too.
+/// A variable for a brace in a text, which the kubelet expands: Argo expands a template several times,
+/// including its own results.
 pub const BRACE: &str = "CUBELOOM_BRACE";
 
 static OUTPUT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"^tasks(?:\.([\w-]+)|\[['"]([\w-]+)['"]\])\.outputs\.(\w+)$"#).ok());
 static MEMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^(params|item)\.(\w+)$").ok());
 
-/// What the marks of one task stand for.
+/// The content of the marks of one task.
 #[derive(Debug, Default)]
 pub struct Marks {
-    /// By number: what stands in the template's body.
+    /// By number: the reference in the template's body.
     texts: Vec<String>,
-    /// The template's inputs by name, and what the DAG gives each.
+    /// The template's inputs by name, and the value that the DAG passes to each.
     pub inputs: BTreeMap<String, String>,
     /// Outputs of other tasks that are read: task and output.
     pub reads: Vec<(String, String)>,
@@ -37,16 +38,17 @@ pub struct Marks {
 pub enum Reference {
     /// Known everywhere.
     Global(String),
-    /// Known in the DAG only: a name for it as an input, its text there, and whose output it is.
+    /// Known in the DAG only: the input's name, its text in the DAG, and the task and output that it reads.
     Local { input: String, text: String, output: Option<(String, String)> },
 }
 
-/// The name of a task in the DAG. In `depends` Argo takes a leading digit for a number; no task of ours has a capital.
+/// The name of a task in the DAG. Argo's `depends` reads a leading digit as a number; our task names contain
+/// no capitals.
 pub fn task_name(name: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) { format!("T-{name}") } else { name.to_owned() }
 }
 
-/// The reference that an expression is, if Argo has it.
+/// The reference that an expression consists of, if Argo supports it.
 pub fn reference(expression: &str) -> Option<Reference> {
     if let Some(found) = OUTPUT.as_ref()?.captures(expression) {
         let task = found.get(1).or_else(|| found.get(2))?.as_str();
@@ -80,12 +82,12 @@ pub fn reference(expression: &str) -> Option<Reference> {
     }
 }
 
-/// Whether Argo or the kubelet takes something in a text for its own.
+/// Whether Argo or the kubelet would expand a part of a text.
 pub fn is_read(text: &str) -> bool {
     ["{{", "$(", "$$"].iter().any(|own| text.contains(own))
 }
 
-/// A text that Argo leaves alone, and the kubelet but for variables that are `known`.
+/// Escapes a text so that Argo leaves it alone. The kubelet still expands variables that are `known`.
 fn as_text(text: &str, before_reference: bool, known: &impl Fn(&str) -> bool) -> String {
     let mut parts = vec![String::new()];
     let mut signs = text.chars().peekable();
@@ -102,7 +104,7 @@ fn as_text(text: &str, before_reference: bool, known: &impl Fn(&str) -> bool) ->
 }
 
 impl Marks {
-    /// Puts marks into a task: into its variables, and into the arguments that may have them.
+    /// Puts marks into the variables of a task, and into the arguments that may have them.
     pub fn set(task: &mut Task, may_mark: impl Fn(&str) -> bool) -> Self {
         let mut marks = Self::default();
         for (name, value) in task.arguments.iter_mut() {
@@ -134,7 +136,7 @@ impl Marks {
             match reference(expression).filter(|_| may_mark) {
                 Some(found) => self.mark(found, &mut out),
                 None => {
-                    // Folders become variables, which Kubernetes fills in.
+                    // Folders become variables, which Kubernetes expands.
                     let folder = ["run.dir", "workspace", "code", "task.name"].contains(&expression);
                     if !folder && !expression.starts_with('\'') {
                         self.fixed.insert(expression.to_owned());
@@ -164,7 +166,7 @@ impl Marks {
         self.texts.push(text);
     }
 
-    /// A text of the compiler's with Argo's references for the marks; `known` are the container's variables.
+    /// Replaces the marks in a compiled text with Argo's references; `known` are the container's variables.
     pub fn written(&self, text: &str, known: impl Fn(&str) -> bool) -> String {
         let mut out = String::new();
         let mut parts = text.split(OPEN).enumerate().peekable();

@@ -1,8 +1,8 @@
 //! A pipeline as an Argo Workflow: a DAG with a template for each task.
 //!
-//! What a task runs is what the compiler makes of it. References that Argo has, too (parameters, outputs, the element
-//! of a loop) go through the compiler as marks, and are written as Argo's afterwards; whatever else an expression says
-//! is evaluated at export, with the parameters' defaults, and the report says so.
+//! A task runs what the compiler produces for it. References that Argo also supports (parameters, outputs,
+//! the loop item) pass through the compiler as marks and become Argo's references afterwards. All other
+//! expressions are evaluated at export, with the parameters' defaults, and the report says so.
 
 mod container;
 mod marks;
@@ -23,13 +23,13 @@ use self::marks::Marks;
 use super::Exported;
 use crate::{Document, PlanInputs, yaml};
 
-/// How many templates one Workflow may have, by Argo's schema.
+/// Maximum number of templates in one Workflow, from Argo's schema.
 const MOST_TEMPLATES: usize = 200;
 
 /// Writes a pipeline as a Workflow.
 ///
 /// # Errors
-/// Every mistake that keeps it from being compiled, as for a run with the parameters' defaults.
+/// All problems that prevent compilation, as for a run with the parameters' defaults.
 pub fn workflow(document: &Document, templates: &TemplateSet) -> Result<Exported, Vec<Problem>> {
     let pipeline = &document.pipeline;
     let mut export = Export { report: Vec::new(), marks: Vec::new(), read: BTreeMap::new() };
@@ -62,12 +62,11 @@ pub fn workflow(document: &Document, templates: &TemplateSet) -> Result<Exported
     Ok(export.finish(&workflow))
 }
 
-/// An export under way.
 struct Export {
     report: Vec<String>,
-    /// What stands for Argo's references, of each task.
+    /// The marks of each task, which replace Argo's references.
     marks: Vec<Marks>,
-    /// Which outputs of each task others read.
+    /// The outputs of each task that other tasks read.
     read: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -79,7 +78,7 @@ impl Export {
         }
     }
 
-    /// The plan of the pipeline with marks. Arguments that take no text keep their expressions.
+    /// The plan of the pipeline with marks. Arguments that do not accept text keep their expressions.
     fn plan(&mut self, document: &Document, templates: &TemplateSet) -> Result<RunPlan, Vec<Problem>> {
         let mut unmarked: BTreeSet<(usize, String)> = BTreeSet::new();
         loop {
@@ -116,7 +115,7 @@ impl Export {
         }
     }
 
-    /// What was evaluated at export, and what others read of each task.
+    /// Reports the expressions evaluated at export, and records which outputs of each task others read.
     fn tell_fixed(&mut self, pipeline: &Pipeline) {
         for (task, at) in pipeline.tasks.iter().zip(0..) {
             let Some(marks) = self.marks.get(at) else { continue };
@@ -221,7 +220,7 @@ fn arguments_of(path: &str, pipeline: &Pipeline) -> Vec<(usize, String)> {
     }
 }
 
-/// A run that never is.
+/// A placeholder run.
 fn context() -> RunContext {
     RunContext {
         id: RunId::new(Timestamp(0), 0),

@@ -1,4 +1,4 @@
-//! When a task runs: what it waits for, its condition, its elements, and what happens after a failure.
+//! When a task runs: its dependencies, its condition, its items, and the reaction to a failure.
 
 use std::sync::LazyLock;
 
@@ -12,20 +12,20 @@ use super::Export;
 use super::marks::{Reference, is_read, reference, task_name};
 use crate::search::first_trials;
 
-/// A reference that Argo may have, too.
+/// A reference that Argo may support too.
 const NAME: &str = r#"params\.\w+|tasks(?:\.[\w-]+|\[['"][\w-]+['"]\])\.outputs\.\w+|item(?:\.\w+)?"#;
 const TEXT: &str = r#"'[^']*'|"[^"]*""#;
 
 static REFERENCE: Pattern = LazyLock::new(|| Regex::new(&format!(r"\b(?:{NAME})")).ok());
-/// A reference, or a text that is part of none.
+/// A reference, or a text literal outside of any reference.
 static PART: Pattern = LazyLock::new(|| Regex::new(&format!(r"\b(?:{NAME})|({TEXT})")).ok());
-/// A reference beside a text: Argo puts values in as they are, so that quotes must stand around them.
+/// A comparison of a reference with a text: Argo inserts values verbatim, so they need quotes.
 static COMPARED: Pattern = LazyLock::new(|| Regex::new(&format!(r"\b({NAME})\s*(==|!=)\s*{ASIDE}")).ok());
 
-/// Stands for a text of a condition, in which nothing is a reference or an operator.
+/// Replaces the text literals of a condition, which contain no references or operators.
 const ASIDE: char = '\u{E010}';
 
-/// What a task waits for, as Argo's `depends`.
+/// A task's dependencies, as Argo's `depends`.
 pub fn depends(task: &Task) -> Option<String> {
     let each = |ends: &[&str], join: &str| {
         let one = |need: &String| {
@@ -54,7 +54,7 @@ pub fn depends(task: &Task) -> Option<String> {
     })
 }
 
-/// The condition, where Argo can say it.
+/// The condition, if Argo can express it.
 pub fn when(export: &mut Export, task: &Task) -> Option<String> {
     let source = task.when.as_ref()?;
     let bare = source.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
@@ -67,7 +67,7 @@ pub fn when(export: &mut Export, task: &Task) -> Option<String> {
     let plain = |c: char| c.is_alphanumeric() || c == ASIDE || " <>=!().".contains(c);
     let mut words = rest.split(|c: char| !c.is_alphabetic() && c != ASIDE).filter(|word| !word.is_empty());
     let known = |word: &str| ["and", "or", "true", "false"].contains(&word) || word == ASIDE.to_string();
-    // Argo would read two braces of a text, and a quote would end it.
+    // Argo would expand two braces in a text, and a quote would end it.
     let said = texts.iter().all(|text| !text.contains("{{") && !text.contains(['\'', '"', '\\']));
     if rest.chars().all(plain) && words.all(known) && said {
         for found in REFERENCE.as_ref().into_iter().flat_map(|pattern| pattern.find_iter(&aside)) {
@@ -81,7 +81,7 @@ pub fn when(export: &mut Export, task: &Task) -> Option<String> {
     None
 }
 
-/// The texts that a condition compares with.
+/// The text literals that a condition compares with.
 fn texts_of(bare: &str) -> Vec<&str> {
     let found = PART.as_ref().into_iter().flat_map(|pattern| pattern.captures_iter(bare));
     let texts = found.filter_map(|part| part.get(1));
@@ -93,7 +93,7 @@ fn condition(aside: &str, texts: &[&str]) -> String {
     let compared = replaced(&COMPARED, aside, |found| format!("'{}' {} {ASIDE}", argo(&found[1]), &found[2]));
     let written = replaced(&REFERENCE, &compared, |found| {
         let start = found.get(0).map_or(0, |all| all.start());
-        // What is written already stands in braces.
+        // References already written are in braces.
         if compared[..start].ends_with(['{', '.']) { found[0].to_owned() } else { argo(&found[0]) }
     });
     let written = written.replace(" and ", " && ").replace(" or ", " || ");
@@ -113,7 +113,7 @@ fn argo(expression: &str) -> String {
     }
 }
 
-/// The elements of a loop: `withItems` or `withParam`.
+/// The items of a loop: `withItems` or `withParam`.
 pub fn elements(export: &mut Export, task: &Task, plan: &RunPlan, at: TaskIx, out: &mut Map<String, Value>) {
     let planned = plan.task(at);
     let Some(for_each) = &planned.for_each else { return };
@@ -150,7 +150,7 @@ pub fn elements(export: &mut Export, task: &Task, plan: &RunPlan, at: TaskIx, ou
     }
 }
 
-/// Retries and the time limit of each attempt. Argo's schema has texts for numbers that may be expressions.
+/// Retries and the timeout of each attempt. Argo's schema has strings for numbers that may be expressions.
 pub fn failures(export: &mut Export, task: &Task, planned: &PlannedTask, out: &mut Map<String, Value>) {
     if let Some(limit) = planned.timeout {
         out.insert("activeDeadlineSeconds".into(), json!(limit.0.as_secs().max(1).to_string()));

@@ -32,7 +32,6 @@ fn index_of(at: usize) -> TaskIx {
     TaskIx(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
-/// The task's template.
 pub fn template(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: usize) -> Value {
     let (task, planned) = (&pipeline.tasks[at], &plan.tasks[at]);
     let mut out = Map::new();
@@ -100,7 +99,7 @@ pub fn template(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: us
     Value::Object(out)
 }
 
-/// What others read of it, and what it and its template promise.
+/// The outputs that other tasks read, and those that the task and its template declare.
 fn outputs(export: &Export, pipeline: &Pipeline, plan: &RunPlan, at: usize) -> Vec<Value> {
     let task = &pipeline.tasks[at];
     let mut names: Vec<&String> = plan.tasks[at].outputs.iter().collect();
@@ -113,7 +112,7 @@ fn outputs(export: &Export, pipeline: &Pipeline, plan: &RunPlan, at: usize) -> V
         .collect()
 }
 
-/// What Argo has no word for.
+/// Reports features that Argo does not have.
 fn lost(export: &mut Export, pipeline: &Pipeline, at: usize) {
     let task = &pipeline.tasks[at];
     for (is_set, what) in [

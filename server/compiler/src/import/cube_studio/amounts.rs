@@ -1,4 +1,4 @@
-//! Cube Studio's amounts: `2`, `5G`, `2~4`, `1(V100)`, `0.5`.
+//! Cube Studio's resource amounts: `2`, `5G`, `2~4`, `1(V100)`, `0.5`.
 
 use cubeloom_domain::{Bytes, Cpu};
 use serde_json::{Map, Value, json};
@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use super::ledger::At;
 use crate::import::Fate;
 
-/// Whether a text is an amount of something.
+/// Whether a text is an amount of a certain kind.
 type IsAmount = fn(&str) -> bool;
 
-/// What a task asks for, as our `resources`; empty when it asks for nothing.
+/// The resources that a task requests, as our `resources`; empty if it requests none.
 pub fn resources(task: &At<'_>) -> Map<String, Value> {
     let mut resources = Map::new();
     let amounts: [(&str, &str, IsAmount); 2] =
@@ -44,7 +44,7 @@ fn is_memory(text: &str) -> bool {
     text.parse::<Bytes>().is_ok_and(|bytes| bytes.0 > 0)
 }
 
-/// One amount, or the larger end of `2~4`: here a worker has what it may use.
+/// One amount, or the larger end of `2~4`, because a worker here is allocated its maximum.
 fn range(at: &At<'_>, is_amount: IsAmount) -> Option<String> {
     let Some(text) = at.text() else {
         at.tell(Fate::Problem, "is no amount: say it in `resources`");
@@ -68,7 +68,7 @@ fn range(at: &At<'_>, is_amount: IsAmount) -> Option<String> {
     }
 }
 
-/// `1`, `1(V100)`, `0.5`; nothing for 0.
+/// `1`, `1(V100)`, `0.5`; `None` for 0.
 fn gpu(at: &At<'_>) -> Option<Value> {
     let text = at.text().unwrap_or_default();
     let (count, kind) = match text.split_once('(') {

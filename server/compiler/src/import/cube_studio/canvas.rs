@@ -1,4 +1,4 @@
-//! Where Cube Studio draws a pipeline's tasks.
+//! Canvas positions of a Cube Studio pipeline's tasks.
 
 use cubeloom_domain::canvas::MAX_COORDINATE;
 use serde_json::{Map, Value, json};
@@ -7,12 +7,12 @@ use super::ledger::At;
 use super::pipeline::TaskNames;
 use crate::import::Fate;
 
-/// The positions of tasks, from its list of nodes and edges; nothing where none is known.
+/// The positions of tasks, from its list of nodes and edges; `None` if none is known.
 pub fn positions(expand: &At<'_>, names: &TaskNames) -> Option<Value> {
     let mut positions = Map::new();
     for (_, at) in expand.entries() {
         if at.get("source").is_some() && at.get("target").is_some() {
-            // Drawn from what the tasks need.
+            // Edges follow from the tasks' dependencies.
             at.used();
             continue;
         }
@@ -29,7 +29,7 @@ pub fn positions(expand: &At<'_>, names: &TaskNames) -> Option<Value> {
         };
         match (ours, coordinate("x"), coordinate("y")) {
             (Some(ours), Some(x), Some(y)) => {
-                // The rest of a node repeats what the task says.
+                // The rest of a node repeats the task.
                 at.used();
                 positions.insert(ours, json!([x, y]));
             }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::ledger::At;
 use crate::import::Fate;
 
-/// The property, and whether the argument must be given.
+/// The property, and whether the argument is required.
 pub fn schema(field: &At<'_>, group: &str, order: usize) -> (Value, bool) {
     let kind = field.get("type").and_then(|kind| kind.text()).unwrap_or_else(|| "str".into());
     let text = |key: &str| field.get(key).and_then(|at| at.text());
@@ -50,7 +50,7 @@ pub fn schema(field: &At<'_>, group: &str, order: usize) -> (Value, bool) {
     (Value::Object(property), required)
 }
 
-/// What says nothing that a schema needs.
+/// Marks values that do not matter to a schema as used.
 fn details(field: &At<'_>) {
     if let Some(editable) = field.get("editable") {
         match editable.text().as_deref() {
@@ -74,7 +74,7 @@ fn types(kind: &str) -> Value {
     }
 }
 
-/// A number that is not given is none, and not 0.
+/// An unset number is null, not 0.
 fn or_nothing(types: Value, kind: &str) -> Value {
     match kind {
         "int" | "float" | "double" => json!([types, "null"]),
@@ -99,7 +99,8 @@ fn empty(kind: &str) -> Value {
     }
 }
 
-/// The default as a value of its type. One with Cube Studio's variables is only shown: a template's default is a value.
+/// The default as a value of its type. A default with Cube Studio's variables becomes a placeholder, because
+/// a template's default is a value.
 fn default(field: &At<'_>, kind: &str) -> Option<Value> {
     let at = field.get("default")?;
     at.used();
@@ -176,7 +177,7 @@ fn without_tags(text: &str) -> String {
     if inside { text.to_owned() } else { out }
 }
 
-/// The words that hand an argument on; none of an empty one.
+/// The words that pass an argument on; none for an empty one.
 pub fn words(option: &str, name: &str, schema: &Value) -> String {
     let option = option.replace(['\'', '\\', '{', '}'], "");
     match schema["type"].as_str() {

@@ -1,10 +1,10 @@
-//! Cube Studio's variables in texts as our expressions.
+//! Converts Cube Studio's variables in texts into our expressions.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// A date in a text, with a distance and a form.
+/// A date in a text, with an offset and a format.
 static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let now = r"datetime\.(?:datetime\.)?now\(\)";
     let distance = r"(?:\s*([+-])\s*(?:datetime\.)?timedelta\((days|hours|weeks|minutes)=(-?\d{1,6})\))?";
@@ -12,7 +12,7 @@ static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"^\(?{now}{distance}\)?{form}$")).ok()
 });
 
-/// The text with our expressions, and what of it has no counterpart: that stays as text.
+/// The text with our expressions, and the parts without a counterpart, which stay text.
 pub fn convert(text: &str, pipeline: &str) -> (String, Vec<String>) {
     let mut out = String::new();
     let mut unknown = Vec::new();
@@ -31,7 +31,7 @@ pub fn convert(text: &str, pipeline: &str) -> (String, Vec<String>) {
         }
         rest = &rest[start + length + 2..];
     }
-    // An opening without its end is text, too.
+    // An unclosed opening is text, too.
     out.push_str(&rest.replace("{{", "{{ '{{' }}"));
     (out, unknown)
 }

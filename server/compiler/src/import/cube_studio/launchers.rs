@@ -1,13 +1,13 @@
-//! Cube Studio's launchers: job templates whose pod made another job. What that job was is one of our templates.
+//! Cube Studio's launchers: job templates whose pod created another job. One of our templates runs that job
+//! directly.
 
-/// A launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launcher {
-    /// Its name there.
+    /// Its name in Cube Studio.
     pub name: &'static str,
-    /// Our template that runs such a job; none where there is none yet.
+    /// Our template that runs such a job; `None` if there is none yet.
     pub template: Option<&'static str>,
-    /// An argument that the template must have, which nobody here can tell.
+    /// An argument that the template requires and the import cannot determine.
     pub missing: Option<&'static str>,
 }
 
@@ -30,7 +30,6 @@ const LAUNCHERS: [Launcher; 16] = [
     none_yet("sparkjob"),
 ];
 
-/// The launcher of this name.
 pub fn find(name: &str) -> Option<&'static Launcher> {
     LAUNCHERS.iter().find(|launcher| launcher.name == name)
 }

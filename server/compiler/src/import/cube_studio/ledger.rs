@@ -1,4 +1,4 @@
-//! The input with a ledger: which of its values were used, and what was said of the others.
+//! The input with a ledger: which of its values were used, and what the report says of the others.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -8,11 +8,11 @@ use serde_json::Value;
 use crate::import::{Fate, ReportLine};
 use crate::path::Path;
 
-/// Keys whose texts hold JSON; they are read as what they hold.
+/// Keys whose texts contain JSON, which is parsed.
 const EMBEDDED: [&str; 7] =
     ["dag_json", "expand", "args", "parameter", "job_template_args", "job_template_expand", "image_expand"];
 
-/// What was used and what was told.
+/// The used values and the report.
 #[derive(Debug, Default)]
 pub struct Ledger {
     prefix: &'static str,
@@ -20,7 +20,7 @@ pub struct Ledger {
     lines: RefCell<Vec<ReportLine>>,
 }
 
-/// A value of the input and where it stands.
+/// A value of the input and its position.
 #[derive(Clone, Debug)]
 pub struct At<'v> {
     pub value: &'v Value,
@@ -29,17 +29,16 @@ pub struct At<'v> {
 }
 
 impl Ledger {
-    /// An empty one; its paths begin with `prefix`.
+    /// An empty ledger; its paths begin with `prefix`.
     pub fn new(prefix: &'static str) -> Self {
         Self { prefix, ..Self::default() }
     }
 
-    /// What its paths begin with.
+    /// The beginning of its paths.
     pub fn prefix(&self) -> &'static str {
         self.prefix
     }
 
-    /// The whole input.
     pub fn root<'v>(&'v self, value: &'v Value) -> At<'v> {
         At { value, path: String::new(), ledger: self }
     }
@@ -48,7 +47,7 @@ impl Ledger {
         self.seen.borrow_mut().insert(path.to_owned());
     }
 
-    /// The report, with a line for everything that nobody has looked at.
+    /// The report, with a line for every value that was neither used nor reported.
     pub fn finish(self, root: &Value) -> Vec<ReportLine> {
         let mut rest = Vec::new();
         if !self.leftovers(root, &mut Path::default(), &mut rest) && says_something(root) {
@@ -67,7 +66,7 @@ impl Ledger {
         lines
     }
 
-    /// Whether something at or below was seen. Of what was not, the topmost paths are collected.
+    /// Whether a value at or below this one was seen. Collects the topmost unseen paths.
     fn leftovers(&self, value: &Value, path: &mut Path, rest: &mut Vec<String>) -> bool {
         if self.seen.borrow().contains(&path.pointer()) {
             return true;
@@ -90,7 +89,7 @@ impl Ledger {
     }
 }
 
-/// Whether there is anything in it but nothing.
+/// Whether it contains anything but nulls and empty values.
 fn says_something(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -109,7 +108,7 @@ fn children(value: &Value) -> Vec<(String, &Value)> {
     }
 }
 
-/// Reads the JSON that stands in texts.
+/// Parses the JSON in texts.
 pub fn unfold(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -129,18 +128,17 @@ pub fn unfold(value: &mut Value) {
 }
 
 impl<'v> At<'v> {
-    /// What stands under a key; nothing where it says nothing.
+    /// The value of a key; `None` if it is empty.
     pub fn get(&self, key: &str) -> Option<Self> {
         let value = self.value.get(key).filter(|value| says_something(value))?;
         Some(self.below(key, value))
     }
 
-    /// What stands under the first of these keys that is there.
+    /// The value of the first of these keys that exists.
     pub fn first(&self, keys: &[&str]) -> Option<Self> {
         keys.iter().find_map(|key| self.get(key))
     }
 
-    /// Every entry of a mapping or list.
     pub fn entries(&self) -> Vec<(String, Self)> {
         children(self.value).into_iter().map(|(key, value)| (key.clone(), self.below(&key, value))).collect()
     }
@@ -151,7 +149,7 @@ impl<'v> At<'v> {
         At { value, path: path.pointer(), ledger: self.ledger }
     }
 
-    /// A text, number or truth value as text. It is used.
+    /// A text, number or boolean as text. Marks it as used.
     pub fn text(&self) -> Option<String> {
         let text = match self.value {
             Value::String(text) => text.clone(),
@@ -163,18 +161,18 @@ impl<'v> At<'v> {
         Some(text)
     }
 
-    /// It is used, with all below it.
+    /// Marks it as used, with everything below it.
     pub fn used(&self) {
         self.ledger.see(&self.path);
     }
 
-    /// The report says what became of it, with all below it.
+    /// Reports the outcome for it and everything below it.
     pub fn tell(&self, fate: Fate, message: impl Into<String>) {
         self.used();
         self.note(fate, message);
     }
 
-    /// The report says something of it; what becomes of it is not said by this.
+    /// Adds a note to the report, without deciding the outcome.
     pub fn note(&self, fate: Fate, message: impl Into<String>) {
         let line = ReportLine { fate, path: self.path.clone(), message: message.into() };
         let mut lines = self.ledger.lines.borrow_mut();

@@ -1,7 +1,7 @@
-//! Cube Studio's pipelines and job templates as our documents.
+//! Converts Cube Studio's pipelines and job templates to our documents.
 //!
-//! It reads what Cube Studio exports and what it ships: one pipeline, a list of them, or a mapping by name, each with
-//! its tasks; and files of job templates. JSON inside of texts is read as what it says.
+//! It reads Cube Studio's exports and the files that it ships: files of job templates, and one pipeline, a
+//! list of pipelines or a mapping by name, each with its tasks. JSON inside texts is parsed.
 
 mod amounts;
 mod canvas;
@@ -28,14 +28,14 @@ use self::pipeline::Source;
 use super::{DocumentKind, Fate, Imported, ImportedDocument, ReportLine};
 use crate::yaml;
 
-/// How large a file may be, in bytes.
+/// Maximum size of a file, in bytes.
 pub const MAX_BYTES: usize = 16 << 20;
 
-/// Imports a file of pipelines or of job templates; with `templates`, a file of the job templates that the pipelines
-/// use, too. `name` is the pipeline's name, where the file has one pipeline.
+/// Imports a file of pipelines or of job templates; with `templates`, also a file of the job templates that
+/// the pipelines use. `name` is the pipeline's name if the file has one pipeline.
 ///
 /// # Errors
-/// A sentence: what was given is not a file that Cube Studio writes.
+/// A message, if the text is not a file that Cube Studio writes.
 pub fn import(text: &str, templates: Option<&str>, name: Option<&str>) -> Result<Imported, String> {
     let main = read(text, "the file")?;
     let more = templates.map(|text| read(text, "the file of templates")).transpose()?;
@@ -70,7 +70,7 @@ fn read(text: &str, what: &str) -> Result<Value, String> {
     Ok(value)
 }
 
-/// The entries of a mapping or list, or the one thing that it is.
+/// The entries of a mapping or list, or the value itself as the only entry.
 fn entries(root: &Value) -> Vec<(String, &Value)> {
     match root {
         Value::Array(items) => items.iter().enumerate().map(|(at, item)| (at.to_string(), item)).collect(),
@@ -115,7 +115,7 @@ fn import_templates(root: &Value, prefix: &'static str) -> (Vec<ImportedDocument
     finish(ledger, root, made)
 }
 
-/// A launcher needs the cluster that it makes its job on: a template that ran it would only fail.
+/// A launcher needs the cluster on which it creates its job: a template that ran it would only fail.
 fn tell_of(entry: &At<'_>, launcher: &Launcher) {
     let name = launcher.name;
     match launcher.template {
@@ -168,7 +168,6 @@ fn import_pipelines(
     Ok(finish(ledger, root, made))
 }
 
-/// The pipelines of a file.
 fn sources<'v>(root: &At<'v>) -> Vec<Source<'v>> {
     let one = |key: String, at: &At<'v>| {
         let head = at.get("pipeline").unwrap_or_else(|| at.clone());
@@ -200,7 +199,7 @@ fn template_problems(text: &str) -> Vec<cubeloom_domain::Problem> {
     }
 }
 
-/// What is wrong with a document that was made is in the report, too.
+/// Adds the problems of a generated document to the report.
 fn check(at: &At<'_>, problems: &[cubeloom_domain::Problem]) {
     for problem in problems.iter().filter(|problem| problem.severity == cubeloom_domain::Severity::Error) {
         at.note(Fate::Problem, format!("in the document, {}: {}", problem.path, problem.message));

@@ -1,13 +1,13 @@
-//! Names that we can use, from names that people gave.
+//! Derives valid names from Cube Studio's names.
 
 use std::collections::BTreeSet;
 
-/// Gives every name once.
+/// Generates unique names.
 #[derive(Debug, Default)]
 pub struct Names(BTreeSet<String>);
 
 impl Names {
-    /// A DNS label like `text`, else `fallback`, with a number where it is taken.
+    /// A DNS label similar to `text`, or `fallback`; a number makes it unique.
     pub fn label(&mut self, text: &str, fallback: &str) -> String {
         let base = match label(text) {
             empty if empty.is_empty() => fallback.to_owned(),
@@ -26,7 +26,7 @@ impl Names {
     }
 }
 
-/// The letters and digits of a text as a DNS label; empty when it has none that can be kept.
+/// The letters and digits of a text as a DNS label; empty if no valid character remains.
 pub fn label(text: &str) -> String {
     let mut name = String::new();
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! One pipeline of Cube Studio as one of our documents.
+//! Converts one Cube Studio pipeline to one of our documents.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,14 @@ use super::task::{Place, selector, task, variables};
 use super::volumes::Mounts;
 use crate::import::Fate;
 
-/// A pipeline and its tasks, as they stand in a file.
+/// A pipeline and its tasks in a file.
 pub struct Source<'v> {
     /// The name of its entry.
     pub key: String,
     /// Its own fields.
     pub head: At<'v>,
-    /// Tasks.
     pub tasks: Vec<At<'v>>,
-    /// Total.
+    /// The pipeline with its tasks.
     pub whole: At<'v>,
 }
 
@@ -96,14 +95,14 @@ fn schedule(head: &At<'_>, document: &mut Map<String, Value>) {
     }
 }
 
-/// The tasks' names: theirs by what refers to them, and ours in the file's order.
+/// The tasks' names: ours by theirs, and ours in the file's order.
 pub struct TaskNames {
     ours: Vec<String>,
     by_theirs: BTreeMap<String, String>,
 }
 
 impl TaskNames {
-    /// Our name of what they call so.
+    /// Our name for one of theirs.
     pub fn find(&self, theirs: &str) -> Option<&String> {
         self.by_theirs.get(theirs)
     }
@@ -130,7 +129,7 @@ fn task_names(source: &Source<'_>) -> TaskNames {
     TaskNames { ours, by_theirs }
 }
 
-/// Which task needs which, by our names.
+/// The dependencies of each task, by our names.
 fn needs(source: &Source<'_>, names: &TaskNames) -> BTreeMap<String, Vec<String>> {
     let mut needs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let Some(dag) = source.head.get("dag_json") else { return needs };
@@ -155,7 +154,7 @@ fn needs(source: &Source<'_>, names: &TaskNames) -> BTreeMap<String, Vec<String>
     needs
 }
 
-/// The name of a task's job template; exports have it as a text or as a mapping.
+/// The name of a task's job template; in exports it is a text or a mapping.
 fn template_of(task: &At<'_>) -> String {
     let Some(at) = task.first(&["job_templete", "job_template"]) else {
         task.note(Fate::Problem, "the task names no job template");

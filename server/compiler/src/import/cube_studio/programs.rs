@@ -1,4 +1,4 @@
-//! What a task runs: Cube Studio's job templates as our native ones where there are such, else as a command.
+//! The program of a task: one of our templates if it matches Cube Studio's job template, else a command.
 
 use serde_json::{Map, Value, json};
 
@@ -8,21 +8,19 @@ use super::ledger::At;
 use super::recipe::Recipe;
 use crate::import::Fate;
 
-/// Templates that run an image of the user's own.
+/// Templates that run a user's image.
 const CUSTOM: [&str; 2] = ["自定义镜像", "custom-image"];
 /// Templates that call services of Cube Studio itself.
 const OF_THE_PLATFORM: [&str; 4] = ["dataset", "model-download", "model-register", "deploy-service"];
-/// A program as our task has it.
+/// A program in our task's terms.
 pub struct Program {
-    /// Our template.
     pub template: &'static str,
-    /// Its arguments.
     pub arguments: Map<String, Value>,
-    /// The image that it ran in.
+    /// The image that the program ran in.
     pub image: Option<String>,
 }
 
-/// The program of a task whose job template is called `name`.
+/// The program of a task that uses the job template `name`.
 pub fn program(context: &Context<'_>, task: &At<'_>, name: &str, recipe: Option<&Recipe>) -> Program {
     let args = task.get("args");
     let own = own_command(context, task, recipe);
@@ -39,13 +37,13 @@ pub fn program(context: &Context<'_>, task: &At<'_>, name: &str, recipe: Option<
             format!("`{name}` calls services of Cube Studio, which are not here: replace this task");
         task.note(Fate::Problem, message);
     }
-    // A launcher's own image holds the launcher, not what it started.
+    // A launcher's own image contains the launcher, not the job that it started.
     let recipe = recipe.filter(|_| launcher.is_none());
     program.image = program.image.or_else(|| recipe.and_then(|recipe| recipe.image.clone()));
     program
 }
 
-/// A task's own command, which goes over its template's.
+/// A task's own command, which takes precedence over its template's.
 fn own_command(context: &Context<'_>, task: &At<'_>, recipe: Option<&Recipe>) -> Option<Program> {
     let command = task.get("command").map(|at| context.text(&at))?;
     let folder = task.get("working_dir").map(|at| context.text(&at));
@@ -63,7 +61,7 @@ fn custom(context: &Context<'_>, args: &At<'_>) -> Program {
     shell("command", in_folder(folder.as_deref(), &command), image)
 }
 
-/// What a launcher would have started.
+/// The program that a launcher would have started.
 fn launched(context: &Context<'_>, task: &At<'_>, args: Option<&At<'_>>, launcher: &Launcher) -> Program {
     let name = launcher.name;
     let command = args.and_then(|args| Some((args, args.first(&["--command", "command"])?)));
@@ -128,7 +126,7 @@ fn plain(
         words.extend(option(context, &key, &at));
     }
     let command = match &recipe.folder {
-        // The words reach the program as they are; the shell only changes the folder.
+        // The words reach the program unchanged; the shell only changes the folder.
         Some(folder) => {
             let start = ["sh", "-c", "cd \"$0\" && exec \"$@\""].map(str::to_owned);
             start.into_iter().chain([context.convert(folder, task)]).chain(words).collect()
@@ -139,7 +137,7 @@ fn plain(
     Program { template: "command", arguments, image: None }
 }
 
-/// An argument as words, as Cube Studio makes them: nothing of an empty one, the name alone of a true one.
+/// An argument as words, as Cube Studio builds them: none for an empty one, only the name for a true one.
 fn option(context: &Context<'_>, name: &str, at: &At<'_>) -> Vec<String> {
     let value = match at.value {
         Value::Bool(true) => {
@@ -171,7 +169,7 @@ fn in_folder(folder: Option<&str>, command: &str) -> String {
     }
 }
 
-/// Fails with a sentence: what the task did is not known.
+/// A program that fails with a message, because the task's original work is unknown.
 fn failing(name: &str) -> Program {
     let name = name.replace(['\'', '{', '}'], "");
     shell(

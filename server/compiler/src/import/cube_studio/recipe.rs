@@ -1,21 +1,19 @@
-//! What a job template says about the tasks that use it.
+//! The settings that a job template passes to the tasks that use it.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// A job template, as far as a task needs it.
+/// The settings of a job template that a task needs.
 #[derive(Clone, Debug, Default)]
 pub struct Recipe {
-    /// The image.
     pub image: Option<String>,
     /// The program and its first arguments.
     pub command: Vec<String>,
-    /// The folder that it runs in.
+    /// The working directory.
     pub folder: Option<String>,
-    /// Mounts.
     pub mounts: String,
-    /// Variables, a line each.
+    /// Variables, one per line.
     pub env: String,
 }
 
@@ -35,7 +33,7 @@ impl Recipe {
     }
 }
 
-/// The recipes of a file of job templates, by every name that they have.
+/// The recipes of a file of job templates, by each of their names.
 pub fn recipes(templates: &[(String, &Value)]) -> BTreeMap<String, Recipe> {
     let mut recipes = BTreeMap::new();
     for (key, template) in templates {
@@ -49,7 +47,7 @@ pub fn recipes(templates: &[(String, &Value)]) -> BTreeMap<String, Recipe> {
     recipes
 }
 
-/// A line of a shell as words; quotes keep words together.
+/// Splits a shell line into words; quotes keep words together.
 pub fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,4 +1,4 @@
-//! One task of Cube Studio as one of ours.
+//! Converts one Cube Studio task to one of ours.
 
 use cubeloom_domain::Bytes;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use super::recipe::Recipe;
 use super::volumes::Mounts;
 use crate::import::Fate;
 
-/// Variables that sized the pod of a launcher; what it started had its own amounts.
+/// Variables that sized the launcher's pod; the job that it started had its own resources.
 const OF_LAUNCHERS: [&str; 6] = [
     "NO_RESOURCE_CHECK",
     "TASK_RESOURCE_CPU",
@@ -21,17 +21,13 @@ const OF_LAUNCHERS: [&str; 6] = [
     "TASK_RESOURCE_GPU_TYPE",
 ];
 
-/// A task's place in its pipeline.
+/// A task's position in its pipeline.
 pub struct Place<'p> {
-    /// Name of the pipeline.
     pub pipeline: &'p str,
-    /// The task's own name.
     pub name: &'p str,
-    /// Tasks that it depends on.
     pub needs: Vec<String>,
 }
 
-/// The task as our document has it.
 pub fn task(at: &At<'_>, place: Place<'_>, template: &str, recipe: Option<&Recipe>) -> Value {
     let mut mounts = Mounts::default();
     if let Some(recipe) = recipe.filter(|recipe| !recipe.mounts.is_empty()) {
@@ -79,7 +75,7 @@ fn insert_filled(task: &mut Map<String, Value>, key: &str, value: Value) {
     }
 }
 
-/// When it is tried again, how long it may take, whether and where it runs.
+/// Retries, timeout, condition and placement.
 fn policies(at: &At<'_>, task: &mut Map<String, Value>) {
     if let Some(retries) = at.get("retry") {
         match retries.text().as_deref().map(str::parse::<u32>) {
@@ -114,7 +110,7 @@ fn policies(at: &At<'_>, task: &mut Map<String, Value>) {
     }
 }
 
-/// `gpu=true,zone=b` as labels that a node must have.
+/// `gpu=true,zone=b` as required node labels.
 pub fn selector(at: &At<'_>) -> Map<String, Value> {
     let text = at.text().unwrap_or_default();
     let mut selector = Map::new();

@@ -1,4 +1,4 @@
-//! Cube Studio's job templates as our task templates.
+//! Converts Cube Studio's job templates to our task templates.
 
 use serde_json::{Map, Value, json};
 
@@ -10,12 +10,12 @@ use super::task::variables;
 use super::volumes::Mounts;
 use crate::import::Fate;
 
-/// The group of templates whose own cannot be a name.
+/// The group of templates whose own group is not a valid name.
 const IMPORTED: &str = "imported";
-/// How long a label can be, in characters.
+/// Maximum length of a label, in characters.
 const LABEL: usize = 60;
 
-/// The template; `name` is its name here.
+/// The template; `name` is its name in our catalog.
 pub fn template(at: &At<'_>, name: &str) -> Value {
     let mounts = Mounts::default();
     let context = Context { pipeline: name, mounts: &mounts };
@@ -53,7 +53,7 @@ pub fn template(at: &At<'_>, name: &str) -> Value {
     Value::Object(template)
 }
 
-/// The group that it is listed in: a name.
+/// The template's group, which must be a valid name.
 fn group(at: &At<'_>) -> String {
     let Some(theirs) = at.get("project_name") else { return IMPORTED.into() };
     let text = theirs.text().unwrap_or_default();
@@ -71,7 +71,7 @@ fn line(text: &str) -> String {
     text.lines().next().unwrap_or_default().chars().take(LABEL).collect()
 }
 
-/// The program's words, and those of its arguments.
+/// The words of the program and of its arguments.
 fn command(at: &At<'_>, context: &Context<'_>, options: Vec<String>) -> Vec<String> {
     let line = at.first(&["job_template_entrypoint", "job_template_command"]);
     let folder = at.get("job_template_workdir").map(|folder| context.text(&folder));
@@ -94,7 +94,7 @@ fn command(at: &At<'_>, context: &Context<'_>, options: Vec<String>) -> Vec<Stri
     start.into_iter().chain(program).chain(options).collect()
 }
 
-/// The arguments' JSON Schema, and the words that hand them on.
+/// The arguments' JSON Schema, and the words that pass them on.
 fn parameters(at: &At<'_>) -> (Value, Vec<String>) {
     let mut properties = Map::new();
     let mut required = Vec::new();

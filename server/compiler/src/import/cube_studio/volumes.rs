@@ -6,22 +6,22 @@ use super::ledger::At;
 use super::names::label;
 use crate::import::Fate;
 
-/// The volume that all users of Cube Studio share: the project's shared storage here.
+/// The volume shared by all users of Cube Studio; here it is the project's shared storage.
 const SHARED: &str = "kubeflow-user-workspace";
 
-/// What a task mounts.
+/// The mounts of a task.
 #[derive(Debug, Default)]
 pub struct Mounts {
     /// As our `volumes`.
     pub volumes: Vec<Value>,
     /// Shared memory, as `resources.shm`.
     pub shm: Option<String>,
-    /// Where the shared volume was mounted: paths below it are in the project's shared storage.
+    /// The shared volume's mount paths; paths below them are in the project's shared storage.
     pub shared: Vec<String>,
 }
 
 impl Mounts {
-    /// Reads a list of mounts, and says what becomes of each.
+    /// Reads a list of mounts, and reports the outcome for each.
     pub fn read(&mut self, at: &At<'_>) {
         match at.text() {
             Some(text) => self.read_text(at, &text),
@@ -29,7 +29,7 @@ impl Mounts {
         }
     }
 
-    /// The same of a text that stands elsewhere; what becomes of it is told at `at`.
+    /// The same for a text from elsewhere; the outcome is reported at `at`.
     pub fn read_text(&mut self, at: &At<'_>, text: &str) {
         for mount in text.split([',', '\n']).map(str::trim).filter(|mount| !mount.is_empty()) {
             if !self.one(at, mount) {
@@ -71,7 +71,7 @@ impl Mounts {
         true
     }
 
-    /// A text whose paths below the shared mount lead into the project's shared storage.
+    /// A text in which paths below the shared mount lead into the project's shared storage.
     pub fn moved(&self, text: &str) -> String {
         self.shared
             .iter()

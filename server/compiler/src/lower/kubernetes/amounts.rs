@@ -1,6 +1,6 @@
-//! What a container asks for. Of CPU that is a request, as on one machine, and a limit where the task has one; of all else both
-//! are the same. With `cpu_exclusive` the CPU is whole and limited as well, so that the pod is of the class Guaranteed, and a
-//! kubelet with the static policy gives it cores of its own.
+//! The resources of a container. CPU is a request, as on one machine, and a limit only if the task has one;
+//! for all else both are equal. With `cpu_exclusive`, the CPUs are whole and limited as well. The pod is then
+//! of the QoS class Guaranteed, and a kubelet with the static policy assigns dedicated CPUs.
 
 use cubeloom_domain::Bytes;
 use cubeloom_domain::kubernetes::{CardFacts, KubernetesFacts};
@@ -30,7 +30,7 @@ pub(super) fn resources(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes
     asked(amounts, wanted)
 }
 
-/// Amounts that a container asks for, which are its limits as well but for the CPU.
+/// The requests of a container, which are also its limits, except for CPU.
 pub fn asked(amounts: Map<String, Value>, wanted: &Resources) -> Value {
     let mut limits = amounts.clone();
     match wanted.most_cpu() {
@@ -40,7 +40,7 @@ pub fn asked(amounts: Map<String, Value>, wanted: &Resources) -> Value {
     json!({"requests": amounts, "limits": limits})
 }
 
-/// Graphics cards, by the names of who hands them out.
+/// GPUs, by the resource names of their device plugins.
 fn cards(frame: &Frame<'_>, gpu: &GpuRequest, notes: &mut Notes) -> Vec<(String, u64)> {
     let facts = frame.facts;
     let resource = &facts.cards.resource;
@@ -63,7 +63,7 @@ fn cards(frame: &Frame<'_>, gpu: &GpuRequest, notes: &mut Notes) -> Vec<(String,
     }
 }
 
-/// A part of a card: of Volcano where it places the pods, else of HAMi, which has a scheduler of its own for it.
+/// A GPU fraction: Volcano's if it places the pods, else HAMi's, which has its own scheduler for it.
 fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>, String> {
     let mebibytes = gpu.memory.map(|Bytes(memory)| memory.div_ceil(1 << 20));
     let (cards, vendor) = (&facts.cards, facts.cards.vendor());
@@ -74,7 +74,8 @@ fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>
             Some(mebibytes) => {
                 Ok(vec![("volcano.sh/vgpu-number".into(), 1), ("volcano.sh/vgpu-memory".into(), mebibytes)])
             }
-            // Its name for a share of the memory is no resource of a node: a pod that asks for it is never placed.
+            // Its name for a share of the memory is not a node resource: a pod that requests it is never
+            // placed.
             None => {
                 Err("Volcano shares GPUs by their memory: ask for an amount of `memory` of one".into())
             }
@@ -101,13 +102,13 @@ fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>
     }
 }
 
-/// The profile of MIG that a type names, where nodes offer it.
+/// The MIG profile that a GPU type names, if nodes offer it.
 pub fn mig_profile<'f>(facts: &'f CardFacts, gpu: &GpuRequest) -> Option<&'f String> {
     let wanted = gpu.mig_profile()?;
     facts.mig.iter().find(|profile| **profile == wanted)
 }
 
-/// The label and its values by which nodes with cards of the right type are found; `None` where any will do.
+/// The label and values that select nodes with GPUs of the right type; `None` if any node will do.
 pub fn card_nodes(facts: &CardFacts, wanted: &Resources, notes: &mut Notes) -> Option<(String, Vec<String>)> {
     let gpu = wanted.gpu.as_ref()?;
     let kind = gpu.kind.as_ref().filter(|_| mig_profile(facts, gpu).is_none())?;

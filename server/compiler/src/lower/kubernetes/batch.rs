@@ -1,4 +1,5 @@
-//! `batch/v1` Jobs: of one pod where Kueue holds it, or, where neither an operator nor Volcano is there, an indexed Job for each role.
+//! `batch/v1` Jobs: of one pod if Kueue admits it; an indexed Job per role if neither an operator nor Volcano
+//! is installed.
 
 use cubeloom_domain::kubernetes::labels;
 use serde_json::{Map, Value, json};
@@ -7,7 +8,7 @@ use super::Frame;
 use super::gang;
 use super::pods::RolePods;
 
-/// A Job of one pod. It is never tried again: the engine decides about that, under another name.
+/// A Job of one pod. It never retries: the engine does, under another name.
 pub fn job(frame: &Frame<'_>, role: &RolePods) -> Value {
     let spec = json!({
         "completions": 1,
@@ -20,7 +21,7 @@ pub fn job(frame: &Frame<'_>, role: &RolePods) -> Value {
     object(frame, None, spec)
 }
 
-/// An indexed Job for each role, behind the Service that gives every pod a name.
+/// An indexed Job per role, after the Service that gives every pod a name.
 pub fn indexed(frame: &Frame<'_>, roles: &[RolePods]) -> Vec<Value> {
     let jobs = roles.iter().map(|role| object(frame, Some(&role.name), indexed_spec(frame, role)));
     std::iter::once(service(frame)).chain(jobs).collect()
@@ -32,7 +33,8 @@ fn indexed_spec(frame: &Frame<'_>, role: &RolePods) -> Value {
     spec.insert("completions".into(), role.replicas.into());
     spec.insert("parallelism".into(), role.replicas.into());
     if frame.job.elastic.is_some() {
-        // A worker that can be spared does not end the others. How many can may change, that it is counted so may not.
+        // A failed worker above the minimum does not end the others. `maxFailedIndexes` is mutable,
+        // `backoffLimitPerIndex` is not.
         spec.insert("backoffLimitPerIndex".into(), 0.into());
         spec.insert("maxFailedIndexes".into(), role.replicas.saturating_sub(role.least).into());
     } else {
@@ -48,7 +50,7 @@ fn object(frame: &Frame<'_>, suffix: Option<&str>, spec: Value) -> Value {
     json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": gang::metadata(frame, suffix), "spec": spec})
 }
 
-/// Pods find each other before they are ready.
+/// Pods must resolve each other before they are ready.
 pub fn service(frame: &Frame<'_>) -> Value {
     let mut selector = Map::new();
     selector.insert(labels::JOB.into(), frame.name.as_str().into());

@@ -1,4 +1,4 @@
-//! Facts of a Kubernetes cluster as a person writes them down, for `cubeloom compile`.
+//! Facts of a Kubernetes cluster, written by hand for `cubeloom compile`.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use cubeloom_domain::executor::{Facts, NodeFacts};
 use cubeloom_domain::kubernetes::KubernetesFacts;
 use serde::Deserialize;
 
-/// A cluster with everything.
+/// A cluster with everything installed.
 pub const FULL_CLUSTER: &str = include_str!("full-cluster.yaml");
 
-/// The file. Without a cluster's name nothing is refused for want of nodes, secrets or volumes.
+/// The file. Without a cluster's name, missing nodes, secrets or volumes cause no refusal.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -31,7 +31,7 @@ struct File {
 /// Reads facts, YAML or JSON.
 ///
 /// # Errors
-/// A sentence: the text cannot be read, or a key is not known or not of its type.
+/// A message: the text cannot be parsed, or a key is unknown or of the wrong type.
 pub fn read_facts(text: &str) -> Result<(Facts, KubernetesFacts), String> {
     let value = crate::parse::plain_data(text).map_err(|problem| problem.to_string())?;
     let file: File = serde_json::from_value(value).map_err(|error| error.to_string())?;

@@ -1,7 +1,8 @@
-//! `nni` becomes a Framework of frameworkcontroller, by which NNI itself runs its trials on Kubernetes: a task role for the
-//! manager and one for the trials. docs/decisions/0025 says what it promises, and what it does not.
+//! `nni` becomes a Framework of frameworkcontroller, which NNI itself uses for its trials on Kubernetes: a
+//! task role for the manager and one for the trials. docs/decisions/0025 says what it guarantees, and what it
+//! does not.
 //!
-//! The controller numbers pods, and gives them no names that others could look up: those are a Service's, as for the pods of
+//! The controller numbers pods, but gives them no DNS names. A Service provides those, as for the pods of
 //! indexed Jobs.
 
 use cubeloom_domain::job::{Job, SuccessRule};
@@ -13,7 +14,6 @@ use super::gang;
 use super::operator::{Commands, Numbers, Operator, Start};
 use super::pods::RolePods;
 
-/// frameworkcontroller.
 pub const OPERATOR: Operator = Operator {
     kind: "Framework",
     serves: "frameworks.frameworkcontroller.microsoft.com/v1",
@@ -29,10 +29,11 @@ pub const OPERATOR: Operator = Operator {
     object,
 };
 
-/// The most pods of a task role that the controller takes.
+/// Maximum number of pods in a task role of the controller.
 const MOST: u32 = 10_000;
 
-/// A name as the controller takes it: it splits those of pods at each `-`. The digits at its end still tell attempts apart.
+/// A name that the controller accepts: it splits pod names at each `-`. The digits at its end still
+/// distinguish attempts.
 fn bare(name: &str) -> String {
     name.replace('-', "")
 }
@@ -59,8 +60,9 @@ fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
     })
 }
 
-/// Any worker that fails ends the job; the end of the role that decides completes it, and the others are removed. A Framework
-/// that has no such rule has succeeded when all its pods have ended, however.
+/// Any failed worker ends the job. The end of the role that decides success completes it, and the other pods
+/// are removed. Without such a rule, a Framework succeeds when all its pods have ended, whatever their
+/// result.
 fn task_role(frame: &Frame<'_>, role: &RolePods) -> Value {
     let succeeds = match &frame.job.success {
         SuccessRule::Role(decides) if *decides == role.name => i64::from(role.replicas),
@@ -76,13 +78,13 @@ fn task_role(frame: &Frame<'_>, role: &RolePods) -> Value {
     })
 }
 
-/// The controller puts a pod's index here.
+/// The controller replaces this with a pod's index.
 const INDEX: &str = "{{FC_TASK_INDEX}}";
 
 /// No number of pods decides.
 const UNLIMITED: i64 = -1;
 
-/// The engine tries again, under another name.
+/// The engine retries, under another name.
 fn never_again() -> Value {
     json!({"fancyRetryPolicy": false, "maxRetryCount": 0})
 }

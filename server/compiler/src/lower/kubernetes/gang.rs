@@ -1,4 +1,4 @@
-//! Who starts a gang whole: Volcano by a PodGroup, Kueue by letting a job start only when all of it has room.
+//! Starts a gang as a whole: Volcano with a PodGroup, Kueue by admitting a job only when all of it fits.
 
 use cubeloom_domain::kubernetes::QueueFacts;
 use serde_json::{Map, Value, json};
@@ -8,11 +8,11 @@ use super::notes::Notes;
 use super::operator::Start;
 use super::way::Way;
 
-/// How long the cluster keeps what has ended, in seconds. The server removes it much sooner: this is for the objects of one that
-/// never comes back, and longer than any that does is away.
+/// TTL after finish of manifests on the cluster, in seconds. The server removes them much sooner. This is for
+/// manifests of a server that never returns, and longer than the downtime of any that does.
 pub const KEPT: u32 = 31 * 24 * 3600;
 
-/// Says who queues the job, and who starts it whole.
+/// Notes which component queues the job, and which starts it as a whole.
 pub fn explain(frame: &Frame<'_>, notes: &mut Notes) {
     let (gang, all) = (frame.job.gang, frame.job.workers());
     let sentence = match (&frame.facts.volcano, &frame.facts.kueue) {
@@ -49,17 +49,17 @@ fn starts_first(frame: &Frame<'_>) -> bool {
     matches!(frame.way, Way::Operator(operator) if operator.start == Start::First)
 }
 
-/// Whether one gang becomes several objects.
+/// Whether one gang becomes several manifests.
 fn splits(frame: &Frame<'_>) -> bool {
     matches!(frame.way, Way::Indexed) && frame.job.roles.len() > 1 && frame.job.gang > 1
 }
 
-/// Kueue, where Volcano does not schedule.
+/// Kueue, if Volcano does not schedule.
 pub fn kueue<'a>(frame: &Frame<'a>) -> Option<&'a QueueFacts> {
     frame.facts.kueue.as_ref().filter(|_| frame.facts.volcano.is_none())
 }
 
-/// The metadata of the job's object, with the labels by which Kueue takes it up.
+/// The metadata of the job's manifest, with the labels that make Kueue manage it.
 pub fn metadata(frame: &Frame<'_>, suffix: Option<&str>) -> Value {
     let mut metadata = frame.metadata(suffix);
     if let Some(queue) = kueue(frame) {
@@ -71,7 +71,7 @@ pub fn metadata(frame: &Frame<'_>, suffix: Option<&str>) -> Value {
     metadata
 }
 
-/// Which scheduler places the pods: Volcano all of them, so that two never count the same card.
+/// The scheduler of the pods. Volcano places all of them, so that two schedulers never count the same GPU.
 pub fn pod_spec(frame: &Frame<'_>) -> Map<String, Value> {
     let mut spec = Map::new();
     if let Some(volcano) = &frame.facts.volcano {
@@ -83,7 +83,7 @@ pub fn pod_spec(frame: &Frame<'_>) -> Map<String, Value> {
     spec
 }
 
-/// The queue of a pod that no PodGroup of an operator puts into one.
+/// The queue of a pod that no operator's PodGroup puts into one.
 pub fn pod_annotations(frame: &Frame<'_>) -> Map<String, Value> {
     let queue = frame.facts.volcano.as_ref().filter(|_| matches!(frame.way, Way::Pod));
     queue
@@ -92,8 +92,8 @@ pub fn pod_annotations(frame: &Frame<'_>) -> Map<String, Value> {
         .collect()
 }
 
-/// `runPolicy` of Kubeflow's operators. What still runs when the job has ended is removed, what has ended stays until
-/// its logs are kept. Only elastic workers are replaced by the operator.
+/// `runPolicy` of Kubeflow's operators. Pods still running when the job ends are removed; ended pods stay
+/// until their logs are stored. The operator replaces only elastic workers.
 pub fn run_policy(frame: &Frame<'_>) -> Value {
     let mut policy = Map::new();
     policy.insert("cleanPodPolicy".into(), "Running".into());

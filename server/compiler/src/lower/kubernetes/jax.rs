@@ -1,4 +1,4 @@
-//! `jax` becomes a JAXJob of Kubeflow's training operator (v1), which tells workers who they are.
+//! `jax` becomes a JAXJob of Kubeflow's training operator (v1), which sets the workers' identity.
 
 use super::operator::{Operator, replica_specs, training_job};
 

@@ -1,6 +1,6 @@
-//! Parts of GPUs by KAI-Scheduler. It places a pod that names it, and reads in the pod's annotations which part of a
-//! card the pod is for; no resource of a node says it. Its podgrouper makes a PodGroup of its own of each pod of a Job, so that it
-//! would start workers that wait for each other in part.
+//! GPU fractions with KAI-Scheduler. It places pods that name it, and reads the GPU fraction from the pod's
+//! annotations; no node resource expresses it. Its podgrouper creates a separate PodGroup for each pod of a
+//! Job, so it would start only some of the workers that wait for each other.
 //!
 //! <https://github.com/NVIDIA/KAI-Scheduler/tree/main/docs/gpu-sharing>
 
@@ -13,21 +13,22 @@ use super::Frame;
 use super::amounts;
 use super::notes::Notes;
 
-/// What KAI-Scheduler serves: without it nobody reads the annotations.
+/// The API that KAI-Scheduler serves: without it nothing reads the annotations.
 const SERVES: &str = "queues.scheduling.run.ai/";
 
-/// The queue of a part of a card, where KAI-Scheduler hands it out: not where Volcano places every pod, and no slice of MIG.
+/// The queue of a GPU fraction, if KAI-Scheduler provides it: not if Volcano places every pod, and not for
+/// MIG slices.
 pub fn queue<'f>(facts: &'f KubernetesFacts, gpu: &GpuRequest) -> Option<&'f QueueFacts> {
     let is_part = gpu.count.is_none() && amounts::mig_profile(&facts.cards, gpu).is_none();
     facts.cards.kai.as_ref().filter(|_| is_part && facts.volcano.is_none())
 }
 
-/// Whether it is there, named by the facts or not.
+/// Whether it is installed, whether or not the facts name its queue.
 pub fn is_there(facts: &KubernetesFacts) -> bool {
     facts.kinds.keys().any(|kind| kind.starts_with(SERVES))
 }
 
-/// Refuses a part of a card to workers that need each other.
+/// Refuses a GPU fraction for workers that need each other.
 pub fn refuse_several(frame: &Frame<'_>, notes: &mut Notes) {
     if frame.job.workers() > 1 {
         notes.refuse(
@@ -38,7 +39,7 @@ pub fn refuse_several(frame: &Frame<'_>, notes: &mut Notes) {
     }
 }
 
-/// Has KAI-Scheduler place the pods of workers that ask it for a part of a card.
+/// Makes KAI-Scheduler place the pods of workers that request a GPU fraction from it.
 pub fn mark(
     frame: &Frame<'_>,
     resources: &Resources,

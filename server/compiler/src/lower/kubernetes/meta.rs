@@ -1,4 +1,4 @@
-//! Names, labels and annotations: by them everything that an attempt left on a cluster is found again.
+//! Names, labels and annotations, which identify everything that an attempt leaves on a cluster.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Frame;
 
 impl Frame<'_> {
-    /// The labels that all of a job's objects and pods have.
+    /// The labels of all manifests and pods of a job.
     pub fn labels(&self) -> Map<String, Value> {
         let key = &self.job.key;
         let mut all = Map::new();
@@ -22,7 +22,7 @@ impl Frame<'_> {
         all
     }
 
-    /// What is for people to read: names may be longer here than a label allows.
+    /// Annotations for people: names may be longer here than in a label.
     pub fn annotations(&self) -> Map<String, Value> {
         let job = self.job;
         let mut annotations = Map::new();
@@ -34,7 +34,7 @@ impl Frame<'_> {
         annotations
     }
 
-    /// The metadata of an object; `suffix` tells several of one kind apart.
+    /// The metadata of a manifest; `suffix` distinguishes several of one kind.
     pub fn metadata(&self, suffix: Option<&str>) -> Value {
         let name = suffix.map_or_else(|| self.name.clone(), |suffix| format!("{}-{suffix}", self.name));
         json!({
@@ -46,7 +46,7 @@ impl Frame<'_> {
     }
 }
 
-/// The files that workers are given, by name; none where there are none.
+/// The workers' files, by name; `None` without files.
 pub fn config_map(frame: &Frame<'_>, files: &BTreeMap<String, String>) -> Option<Value> {
     (!files.is_empty()).then(
         || json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": frame.metadata(None), "data": files}),

@@ -1,8 +1,8 @@
-//! Lowering for Kubernetes: a job becomes the object of the operator that runs its framework, else a Job of Volcano or
-//! of Kubernetes itself. Plain data: what is written here is applied as it is.
+//! Lowering for Kubernetes: a job becomes a manifest of the operator that runs its framework, else a Job of
+//! Volcano or of Kubernetes itself. Plain data: the executor applies it unchanged.
 //!
-//! `way` chooses the object from the cluster's facts; `pod` makes the template that every way shares; one file each
-//! makes an object. docs/kubernetes.md says what becomes what, and why.
+//! `way` chooses the kind of manifest from the cluster's facts; `pod` builds the template that all kinds
+//! share; one file each builds a manifest. docs/kubernetes.md documents each mapping and its reason.
 
 pub(crate) mod amounts;
 mod batch;
@@ -42,11 +42,12 @@ use super::notes::{self, Notes, Refusal};
 use crate::frameworks::{self, Framework};
 use way::Way;
 
-/// A job on its way to its objects.
+/// A job during lowering.
 struct Frame<'a> {
-    /// Where it is scaled by what its objects say, with as many workers as it may ever have: who its pods are stays.
+    /// If changes of its manifests scale it, the job has the maximum number of workers: the identity of its
+    /// pods stays.
     job: &'a Job,
-    /// How many workers each of its roles has now.
+    /// The current number of workers of each role.
     replicas: Vec<u32>,
     facts: &'a KubernetesFacts,
     framework: &'static Framework,
@@ -55,10 +56,10 @@ struct Frame<'a> {
     name: String,
 }
 
-/// The objects of a job.
+/// The manifests of a job.
 ///
 /// # Errors
-/// What this cluster cannot give, all of it.
+/// All requests that this cluster cannot satisfy.
 pub fn lower(job: &Job, facts: &KubernetesFacts) -> Result<KubernetesJob, Vec<Refusal>> {
     let mut notes = Notes::default();
     let Some(framework) = frameworks::find(&job.framework) else {
@@ -90,13 +91,13 @@ pub fn lower(job: &Job, facts: &KubernetesFacts) -> Result<KubernetesJob, Vec<Re
     }
 }
 
-/// Whether an elastic job of this form is given single workers, and gives them back, by a change of its objects: nobody else
-/// decides when its pods start.
+/// Whether a change of its manifests adds and removes single workers of an elastic job: nothing else decides
+/// when its pods start.
 fn scales(way: Way, facts: &KubernetesFacts) -> bool {
     matches!(way, Way::Indexed) && are_ours(facts)
 }
 
-/// Whether elastic jobs get their workers from Cubeloom: Volcano gives them itself, and Kueue lets in whole jobs only.
+/// Whether Cubeloom scales elastic jobs: Volcano scales them itself, and Kueue admits only whole jobs.
 fn are_ours(facts: &KubernetesFacts) -> bool {
     facts.volcano.is_none() && facts.kueue.is_none()
 }

@@ -1,4 +1,5 @@
-//! `mpi` and `horovod` become MPIJobs of the mpi-operator (v2beta1), which writes the hostfile and keeps the launcher's Job.
+//! `mpi` and `horovod` become MPIJobs of the mpi-operator (v2beta1), which writes the hostfile and manages
+//! the launcher's Job.
 
 use serde_json::{Value, json};
 
@@ -37,9 +38,10 @@ fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
         "spec": {
             "mpiImplementation": "OpenMPI",
             "slotsPerWorker": slots,
-            // The launcher is part of the gang: were it made only when the workers run, none would ever start.
+            // The launcher is part of the gang: if it were created only when the workers run, none would ever
+            // start.
             "launcherCreationPolicy": "AtStartup",
-            // The template's own agents start the ranks. The keys that the operator gives lie where nobody needs root.
+            // The template's own agents start the ranks. The operator's keys go to a path that needs no root.
             "sshAuthMountPath": "/cubeloom/ssh",
             "runPolicy": gang::run_policy(frame),
             "mpiReplicaSpecs": replica_specs(roles, "Never"),

@@ -1,4 +1,4 @@
-//! What lowering must know of an operator; its framework names it.
+//! Properties of an operator that lowering needs; its framework refers to it.
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::KubernetesFacts;
@@ -10,34 +10,35 @@ use super::pods::RolePods;
 
 /// An operator that runs one framework.
 pub struct Operator {
-    /// The kind of its object.
+    /// The kind of its manifest.
     pub kind: &'static str,
-    /// What it serves, as the facts have it: `<plural>.<group>/<version>`.
+    /// The API that it serves, as in the facts: `<plural>.<group>/<version>`.
     pub serves: &'static str,
-    /// Who serves it.
+    /// The operator's name.
     pub name: &'static str,
     /// The name that the container of a role's workers must have.
     pub container: fn(&str) -> &'static str,
-    /// Variables that it gives to workers: lowering leaves them to it.
+    /// Variables that it sets for workers: lowering does not set them.
     pub gives: &'static [&'static str],
-    /// What becomes of the command of a role.
+    /// How it handles the command of a role.
     pub commands: fn(&str) -> Commands,
     /// How its pods are numbered.
     pub numbers: fn(&str) -> Numbers,
-    /// What of a job starts together.
+    /// The part of a job that starts together.
     pub start: Start,
-    /// Whether its pods have names only by a Service that lowering makes, as those of indexed Jobs.
+    /// Whether its pods get names only from a Service that lowering creates, as those of indexed Jobs do.
     pub service: bool,
     /// Why it cannot run this job on this cluster; `None` when it can.
     pub unfit: fn(&Job, &KubernetesFacts) -> Option<&'static str>,
     /// The address of a worker: the job's name, the namespace, the role, the index in the role.
     pub address: fn(&str, &str, &str, u32) -> String,
-    /// Its object.
+    /// Its manifest.
     pub(super) object: fn(&Frame<'_>, &[RolePods]) -> Value,
 }
 
 impl Operator {
-    /// Kubeflow's training operator (v1), for one framework: every pod has a name of its own, and runs the task's command.
+    /// Kubeflow's training operator (v1), for one framework: every pod has its own name, and runs the task's
+    /// command.
     pub(super) const fn training(
         kind: &'static str,
         serves: &'static str,
@@ -62,41 +63,41 @@ impl Operator {
     }
 }
 
-/// What becomes of the command that the task has for a role.
+/// How an operator handles the task's command for a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commands {
     /// The pods run it.
     Task,
-    /// The operator is told what it says; no shell can work anything out before.
+    /// The operator gets its content; no shell can expand it before.
     Read,
-    /// The operator starts something of its own in its stead.
+    /// The operator starts its own command instead.
     Unused,
 }
 
-/// Where the pods of a role have their index within the role.
+/// The field that has a pod's index within its role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// In this field.
+    /// This field.
     Index(&'static str),
-    /// This field has numbers that begin with 1 and are never given again: a pod that replaces another has a new one.
+    /// This field has numbers that start at 1 and are never reused: a replacement pod has a new one.
     Count(&'static str),
 }
 
-/// What of a job starts together under Volcano.
+/// The part of a job that starts together under Volcano.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// The gang.
     Gang,
-    /// The first worker, which starts the others, when there is room for all.
+    /// The first worker, which starts the others when all of them fit.
     First,
-    /// Nothing: its operator knows of no gangs.
+    /// Nothing: its operator does not support gangs.
     Apart,
 }
 
-/// Where pods of Kubeflow's operators have their index within the role.
+/// The field of Kubeflow's operators that has a pod's index within its role.
 pub const REPLICA_INDEX: Numbers = Numbers::Index("metadata.labels['training.kubeflow.org/replica-index']");
 
-/// The replicas of Kubeflow's objects: a role's name with a capital.
+/// The replicas of Kubeflow's manifests: the role's name is capitalized.
 pub fn replica_specs(roles: &[RolePods], restart: &str) -> Value {
     let spec = |role: &RolePods| {
         let mut letters = role.name.chars();
@@ -107,7 +108,7 @@ pub fn replica_specs(roles: &[RolePods], restart: &str) -> Value {
     Value::Object(roles.iter().map(spec).collect())
 }
 
-/// An object of Kubeflow's training operator (v1), with its replicas below `key`.
+/// A manifest of Kubeflow's training operator (v1), with its replicas below `key`.
 pub fn training_job(frame: &Frame<'_>, kind: &str, key: &str, replicas: Value) -> Value {
     let mut object = json!({
         "apiVersion": "kubeflow.org/v1",

@@ -1,4 +1,5 @@
-//! What the jobs of each framework would become on a cluster, and why: for people who look at the cluster, not at a job.
+//! The manifest kind for the jobs of each framework on a cluster, and the reason: for views of the cluster,
+//! not of a job.
 
 use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::kubernetes::{KubernetesFacts, OperatorFacts};
@@ -10,14 +11,13 @@ use super::operator::Operator;
 use super::way;
 use crate::frameworks::{ALL, Framework, Shape};
 
-/// What a framework's jobs become.
+/// The manifest kind for a framework's jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlook {
-    /// Framework.
     pub framework: &'static str,
-    /// The object, and why it is that one: `PyTorchJob: Kubeflow's training operator is there (...)`.
+    /// The kind, and the reason for it: `PyTorchJob: Kubeflow's training operator is there (...)`.
     pub decision: String,
-    /// The kind that an operator would have to serve, where one is missing.
+    /// The kind that a missing operator would serve.
     pub missing: Option<&'static str>,
 }
 
@@ -40,7 +40,8 @@ pub fn outlook(facts: &KubernetesFacts) -> Vec<Outlook> {
     ALL.into_iter().map(of).collect()
 }
 
-/// Whether an operator would run a job if it were there, started as it should be: what is passed over anyway is not missed.
+/// Whether an operator would run a job, started as it should be, if it were installed: one that would be
+/// skipped is not missing.
 fn is_missed(operator: &Operator, job: &Job, facts: &KubernetesFacts) -> bool {
     let mut facts = facts.clone();
     facts.kinds.insert(operator.serves.into(), OperatorFacts { gang: true });
@@ -53,7 +54,7 @@ fn sample(framework: &Framework) -> Job {
     let role = |(at, rule): (usize, &crate::frameworks::RoleRule)| JobRole {
         name: rule.name.into(),
         replicas: if at == last { 2.min(rule.max) } else { 1 },
-        // What the operator that reads commands can read.
+        // A command that the operator can parse.
         argv: vec!["spark-submit".into(), "main.py".into()],
         resources: Resources::default(),
     };
@@ -117,7 +118,7 @@ mod tests {
     fn where_all_operators_are_each_runs_its_framework() {
         let (_, full) = read_facts(FULL_CLUSTER).unwrap();
         for (outlook, framework) in outlook(&full).into_iter().zip(ALL) {
-            // What starts no gang whole is left to Volcano.
+            // Without a gang start, Volcano takes over.
             let whole = framework.operator.filter(|operator| operator.start != Start::Apart);
             let kind = whole.map_or("Volcano Job", |operator| operator.kind);
             let single = framework.is_single() && outlook.decision.starts_with("Pod:");

@@ -1,4 +1,5 @@
-//! Where pods go: node groups, types of cards, tasks of one run apart, workers of one task together or apart.
+//! Placement of pods: node groups, GPU types, anti-affinity of the tasks of a run, packing or spreading the
+//! workers of a task.
 
 use cubeloom_domain::job::JobRole;
 use cubeloom_domain::kubernetes::labels;
@@ -11,10 +12,10 @@ use super::notes::Notes;
 
 const HOST: &str = "kubernetes.io/hostname";
 const ZONE: &str = "topology.kubernetes.io/zone";
-/// The label that stands for a node group which the facts do not describe.
+/// The label for a node group that the facts do not describe.
 const GROUP: &str = "cubeloom/node-group";
 
-/// Puts the keys of placement into a pod's `spec`.
+/// Adds the placement keys to a pod's `spec`.
 pub fn place(frame: &Frame<'_>, role: &JobRole, spec: &mut Map<String, Value>, notes: &mut Notes) {
     let placement = &frame.job.placement;
     let mut selector = Map::new();
@@ -52,7 +53,7 @@ fn toleration(toleration: &Toleration) -> Value {
     value.into()
 }
 
-/// Rules towards nodes and towards other pods.
+/// Affinity to nodes and to other pods.
 fn affinity(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) -> Map<String, Value> {
     let mut affinity = Map::new();
     let mut term = Map::new();
@@ -68,7 +69,7 @@ fn affinity(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) -> Map<String,
         notes.decide(format!("it goes to none of the nodes that are set aside: {}", aside.join(", ")));
     }
     if !spares.is_empty() || !aside.is_empty() {
-        // A rule about names takes one each.
+        // A rule about node names accepts one name.
         let rule = |name: &String| json!({"key": "metadata.name", "operator": "NotIn", "values": [name]});
         term.insert("matchFields".into(), spares.iter().chain(aside).map(rule).collect());
     }
@@ -116,7 +117,7 @@ fn affinity(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) -> Map<String,
     affinity
 }
 
-/// Workers with cards talk much and are packed; others share what each node has, and are spread.
+/// Workers with GPUs communicate a lot and are packed; others share each node's resources, and are spread.
 fn workers(frame: &Frame<'_>, role: &JobRole) -> WorkerPlacement {
     frame.job.placement.workers.unwrap_or(match role.resources.gpu {
         Some(_) => WorkerPlacement::Pack,
@@ -124,20 +125,20 @@ fn workers(frame: &Frame<'_>, role: &JobRole) -> WorkerPlacement {
     })
 }
 
-/// The roles whose workers are packed, all of them together. Roles that are spread are left out: schedulers bring a pod also to
-/// those that would like to be near it.
+/// The roles whose workers are packed, all of them together. Spread roles are not included: schedulers also
+/// apply preferences symmetrically, to pods near which others want to be.
 fn packed<'f>(frame: &'f Frame<'_>) -> Vec<&'f str> {
     let roles = frame.job.roles.iter().filter(|role| workers(frame, role) == WorkerPlacement::Pack);
     roles.map(|role| role.name.as_str()).collect()
 }
 
-/// By what tasks of a run are kept apart.
+/// The topology that separates the tasks of a run.
 fn by(frame: &Frame<'_>) -> SpreadBy {
     frame.job.placement.spread_by.unwrap_or(SpreadBy::Host)
 }
 
-/// Pods of the same run, or of one that a task of it started, *and* of another job: another task, or another instance of a
-/// `for_each` or a search. A rule about the run alone would tear a gang apart.
+/// Pods of the same run, or of a run that a task of it started, *and* of another job. Another job is another
+/// task, or another instance of a `for_each` or a search. A rule about the run alone would separate a gang.
 fn other_jobs(frame: &Frame<'_>) -> Value {
     let topology = match by(frame) {
         SpreadBy::Host => HOST,
@@ -150,7 +151,7 @@ fn other_jobs(frame: &Frame<'_>) -> Value {
     json!({"labelSelector": selector, "topologyKey": topology})
 }
 
-/// Pods of this job that are of these roles.
+/// Pods of this job in these roles.
 fn own_job(frame: &Frame<'_>, roles: &[&str]) -> Value {
     let mut selector = json!({"matchLabels": {labels::JOB: frame.name}});
     match roles {

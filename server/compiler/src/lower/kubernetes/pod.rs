@@ -1,4 +1,4 @@
-//! The template of a pod: what every way of running a worker on Kubernetes shares.
+//! The pod template, which every way of running a worker on Kubernetes shares.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ use super::volumes::{ROOT, Volumes};
 use super::words::parts;
 use crate::lower::{preflight, processes};
 
-/// How much later than the engine a pod ends by itself when it takes too long: the engine, while it is there, asks
-/// first and waits for the answer.
+/// Seconds added to the engine's timeout before a pod ends by itself. A running engine stops it first and
+/// waits for it to end.
 const MARGIN: u64 = 60;
 
 /// The template of one role's pods.
@@ -65,7 +65,7 @@ pub fn template(
     json!({"metadata": {"labels": own, "annotations": annotations}, "spec": spec})
 }
 
-/// The Pod that stands for a job of one worker.
+/// The Pod of a job of one worker.
 pub fn bare(frame: &Frame<'_>, role: &RolePods) -> Value {
     let mut metadata = frame.metadata(None);
     for part in ["labels", "annotations"] {
@@ -83,8 +83,8 @@ fn base(frame: &Frame<'_>) -> Map<String, Value> {
     spec.insert("serviceAccountName".into(), facts.service_account.as_str().into());
     spec.insert("automountServiceAccountToken".into(), false.into());
     spec.insert("enableServiceLinks".into(), false.into());
-    // The first process of a process namespace has no signal's usual effect: TERM would not end a program that says
-    // nothing about it, and what it leaves behind would not be reaped. So the pod's own pause is the first.
+    // PID 1 of a PID namespace has no default signal handlers. TERM would not end a program without a
+    // handler, and its orphans would not be reaped. So the pod's pause process is PID 1.
     spec.insert("shareProcessNamespace".into(), true.into());
     spec.insert("terminationGracePeriodSeconds".into(), DEFAULT_GRACE.as_secs().into());
     if let Some(timeout) = frame.job.timeout {
@@ -103,7 +103,7 @@ fn base(frame: &Frame<'_>) -> Map<String, Value> {
             "seccompProfile": {"type": "RuntimeDefault"},
         }),
     );
-    // The kubelet tries one after the other: the project's own account first.
+    // The kubelet tries them in order: the project's own account first.
     let own = frame.job.registry.as_ref().map(|_| pull_secret(&frame.name));
     let names: Vec<Value> = own.iter().chain(&facts.pull_secrets).map(|name| json!({"name": name})).collect();
     if !names.is_empty() {
@@ -112,7 +112,7 @@ fn base(frame: &Frame<'_>) -> Map<String, Value> {
     spec
 }
 
-/// The node's own network where it is wanted; names for the pods behind a Service.
+/// The host network if requested; names for the pods behind a Service.
 fn network(frame: &Frame<'_>, spec: &mut Map<String, Value>, notes: &mut Notes) {
     if frame.job.placement.host_network == Some(true) {
         if frame.facts.host_network {
@@ -137,8 +137,8 @@ fn container_security(frame: &Frame<'_>) -> Value {
     })
 }
 
-/// The command of a worker; of one that is several processes that of their launcher, and of one that is tested first that of
-/// the test.
+/// The command of a worker. Several processes are started by their launcher; preflight tests are started
+/// before.
 fn program(words: &[String], environment: &Environment, tested: bool) -> Vec<String> {
     let own = &environment.own;
     let words =
@@ -148,7 +148,7 @@ fn program(words: &[String], environment: &Environment, tested: bool) -> Vec<Str
     replaced(&words, environment, |name| !own.contains(name))
 }
 
-/// A command whose references the kubelet, or a shell, replaces.
+/// A command whose references the kubelet, or a shell, expands.
 fn command(words: &[String], environment: &Environment) -> Vec<String> {
     replaced(words, environment, |_| true)
 }

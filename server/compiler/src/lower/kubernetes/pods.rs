@@ -1,4 +1,4 @@
-//! The pods of a job, a template for each role.
+//! The pods of a job, with a template for each role.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +15,18 @@ use super::way::Way;
 use crate::frameworks::{Crew, Member};
 use crate::lower::{preflight, processes};
 
-/// The port at which the workers of a job meet; every pod has an address of its own.
+/// The rendezvous port of a job's workers; every pod has its own address.
 const PORT: u16 = 29_500;
 
-/// The pods of one role.
 pub struct RolePods {
-    /// Role.
     pub name: String,
-    /// Count.
     pub replicas: u32,
     /// How many of them must start together with the others.
     pub least: u32,
-    /// Their template.
     pub template: Value,
 }
 
-/// The pods of every role, and the files that workers are given.
+/// The pods of every role, and the workers' files.
 pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<String, String>) {
     let job = frame.job;
     if job.image.is_none() {
@@ -65,7 +61,7 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
         let crew = if table.is_some() { &crew } else { &all };
         let setting = Setting { frame, crew, paths: &paths, role, table };
         let (environment, mut own) = setting.environment(notes);
-        // An operator brings its own files.
+        // An operator provides its own files.
         own.retain(|_, _| !matches!(frame.way, Way::Operator(_)));
         own.extend(table.map(|_| (processes::FILE.to_owned(), processes::PROGRAM.to_owned())));
         own.extend(tests.clone());
@@ -78,7 +74,7 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
     (roles, files)
 }
 
-/// Refuses tests before a program that an operator starts in its own way.
+/// Refuses preflight tests if an operator starts the program in its own way.
 fn refuse_tests(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) {
     if frame.job.preflight.is_some() && frame.commands(&role.name) != Commands::Task {
         notes.refuse(
@@ -91,7 +87,7 @@ fn refuse_tests(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) {
     }
 }
 
-/// Refuses what a shell would have to work out where none runs.
+/// Refuses commands that need a shell where none runs.
 fn refuse_shell(frame: &Frame<'_>, role: &JobRole, environment: &Environment, notes: &mut Notes) {
     let words: &[String] = match frame.commands(&role.name) {
         Commands::Task => return,
@@ -109,7 +105,6 @@ fn refuse_shell(frame: &Frame<'_>, role: &JobRole, environment: &Environment, no
     }
 }
 
-/// Every worker, in rank order.
 fn members(frame: &Frame<'_>) -> Vec<Member> {
     let workers = frame.job.roles.iter().flat_map(|role| (0..role.replicas).map(move |index| (role, index)));
     (0u32..)
@@ -129,7 +124,7 @@ fn members(frame: &Frame<'_>) -> Vec<Member> {
         .collect()
 }
 
-/// How many workers of each role the gang holds, the first ranks first: together, exactly its number.
+/// How many workers of each role are in the gang, lowest ranks first: in total exactly its size.
 fn least(job: &Job) -> Vec<u32> {
     let mut left = job.gang;
     let mut take = |replicas: u32| {

@@ -1,4 +1,4 @@
-//! `pytorch` becomes a PyTorchJob of Kubeflow's training operator (v1), which tells workers who they are.
+//! `pytorch` becomes a PyTorchJob of Kubeflow's training operator (v1), which sets the workers' identity.
 
 use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::kubernetes::KubernetesFacts;
@@ -30,11 +30,10 @@ const GIVES: &[&str] = &[
     "PET_RDZV_ID",
 ];
 
-/// Without a master the operator tells ranks to elastic workers only. With one it puts an init container into workers,
-/// which waits for the master and requests less than its limits: these pods are not of the class Guaranteed, and the kubelet
-/// gives them no cores of their own.
-/// Of an elastic job that is to give workers back, it takes the end of one that was told to go, and says so by its exit code,
-/// for the end of the job.
+/// Without a master the operator sets ranks only for elastic workers. With a master it adds an init container
+/// to workers, which waits for the master and requests less than its limits. These pods are not of the QoS
+/// class Guaranteed, and the kubelet assigns them no dedicated CPUs. When an elastic job releases a worker,
+/// that worker ends with a special exit code, and the operator takes it for the end of the job.
 fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
     if job.elastic.is_some() && super::are_ours(facts) {
         return Some("it is elastic, and its operator fails it for a worker that it gives back");
@@ -52,9 +51,10 @@ fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
 fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
     let mut spec = Map::new();
     spec.insert("runPolicy".into(), gang::run_policy(frame));
-    // One process a worker, as everywhere; templates start more by themselves.
+    // One process per worker, as everywhere; templates start more themselves.
     spec.insert("nprocPerNode".into(), "1".into());
-    // The operator replaces elastic workers that a signal or the cluster ended; an error of the program ends the job.
+    // The operator replaces elastic workers that a signal or the cluster ended; an error of the program ends
+    // the job.
     let restart = match frame.job.elastic {
         Some(range) => {
             let policy = json!({

@@ -1,9 +1,10 @@
-//! `ray` becomes a RayJob of KubeRay, which makes a Ray cluster of its own for the job and asks its head how the job of
-//! Ray ends.
+//! `ray` becomes a RayJob of KubeRay, which creates a Ray cluster for the job and asks its head for the
+//! result of the Ray job.
 //!
-//! The pods run the task's commands, as everywhere (`overwrite-container-cmd`): the head submits the job of Ray by itself,
-//! under the number that stands here, so that there is no pod but the workers, and what the job prints is in the head's
-//! log. KubeRay numbers pods of one group at random; so every worker is a group, and has its index as a label.
+//! The pods run the task's commands, as everywhere (`overwrite-container-cmd`). The head submits the Ray job
+//! itself, under the id set here. So there is no pod besides the workers, and the job's output is in the
+//! head's log. KubeRay numbers the pods of a group at random, so every worker is its own group, with its
+//! index as a label.
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, labels};
@@ -15,7 +16,6 @@ use super::gang;
 use super::operator::{Commands, Numbers, Operator, Start};
 use super::pods::RolePods;
 
-/// KubeRay.
 pub const OPERATOR: Operator = Operator {
     kind: "RayJob",
     serves: "rayjobs.ray.io/v1",
@@ -27,12 +27,12 @@ pub const OPERATOR: Operator = Operator {
     start: Start::Gang,
     service: false,
     unfit,
-    // Pods have names at random; the head is behind a Service.
+    // Pods have random names; the head is behind a Service.
     address: |name, namespace, _, _| format!("{name}-head-svc.{namespace}.svc"),
     object,
 };
 
-/// A template a worker: more would be objects of megabytes, which the API server does not take.
+/// One template per worker: more would make manifests of megabytes, which the API server refuses.
 const MOST: u32 = 100;
 
 fn unfit(job: &Job, _: &KubernetesFacts) -> Option<&'static str> {
@@ -52,7 +52,7 @@ fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
             "jobId": frame.name,
             "submissionMode": "InteractiveMode",
             "backoffLimit": 0,
-            // The cluster goes when the job has ended; the RayJob stays.
+            // The Ray cluster is removed when the job has ended; the RayJob stays.
             "shutdownAfterJobFinishes": true,
             "suspend": gang::kueue(frame).is_some(),
             "rayClusterSpec": {
@@ -68,17 +68,18 @@ fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
     if let Some(version) = version_with_tokens(requirements) {
         let cluster = &mut object["spec"]["rayClusterSpec"];
         cluster["rayVersion"] = version.into();
-        // KubeRay makes a token for each cluster, and asks the head with it.
+        // KubeRay creates a token for each cluster, and authenticates to the head with it.
         cluster["authOptions"] = json!({"mode": "token"});
     }
     object
 }
 
-/// The first version of Ray that can ask for a token.
+/// The first version of Ray that supports token authentication.
 /// <https://docs.ray.io/en/latest/ray-security/token-auth.html>
 const TOKENS: [u32; 2] = [2, 52];
 
-/// The version of Ray that is pinned, where that one can ask for a token: KubeRay refuses tokens without a version that can.
+/// The pinned version of Ray, if it supports tokens: KubeRay refuses token authentication without such a
+/// version.
 fn version_with_tokens(requirements: &[String]) -> Option<&str> {
     let is_ray = |text: &&String| requirement::package(text).0 == "ray";
     let version = requirements.iter().find(is_ray)?.split_once("==")?.1.trim();
@@ -89,7 +90,7 @@ fn version_with_tokens(requirements: &[String]) -> Option<&str> {
 fn metadata(frame: &Frame<'_>) -> Value {
     let mut metadata = gang::metadata(frame, None);
     metadata["annotations"]["ray.io/overwrite-container-cmd"] = "true".into();
-    // A head that has ended is not made again: its job would run a second time.
+    // An ended head is not recreated: its job would run a second time.
     metadata["annotations"]["ray.io/disable-provisioned-head-restart"] = "true".into();
     if let Some(volcano) = &frame.facts.volcano {
         metadata["labels"]["volcano.sh/queue-name"] = volcano.queue.as_str().into();
@@ -100,7 +101,6 @@ fn metadata(frame: &Frame<'_>) -> Value {
     metadata
 }
 
-/// A group of one worker.
 fn group(role: &RolePods, index: u32) -> Value {
     json!({
         "groupName": format!("{}-{index}", role.name),
@@ -112,13 +112,13 @@ fn group(role: &RolePods, index: u32) -> Value {
     })
 }
 
-/// The health of a head, of the whole of Ray, and that of a worker's raylet: port and path (Ray's `dashboard/modules/reporter`
-/// and `dashboard/modules/healthz`).
+/// The health endpoints of a head, for all of Ray, and of a worker's raylet: port and path (Ray's
+/// `dashboard/modules/reporter` and `dashboard/modules/healthz`).
 const HEAD_HEALTH: (u16, &str) = (8265, "/api/gcs_healthz");
 const WORKER_HEALTH: (u16, &str) = (52365, "/api/local_raylet_healthz");
 
-/// A template with probes. Those that KubeRay adds where there are none call `wget`: in an image without it no head is ever
-/// ready, and after ten minutes its job is killed. The times are KubeRay's.
+/// A template with probes. KubeRay's default probes call `wget`: in an image without it no head becomes
+/// ready, and its job is killed after ten minutes. The times are KubeRay's.
 fn probed(mut template: Value, (port, path): (u16, &str)) -> Value {
     let probe = |delay: u32, failures: u32| {
         json!({

@@ -1,5 +1,5 @@
-//! `spark` becomes a SparkApplication of Kubeflow's spark-operator, which calls `spark-submit` in cluster mode with the
-//! pod templates that are written here. Spark itself sets the pods' commands, images and amounts.
+//! `spark` becomes a SparkApplication of Kubeflow's spark-operator, which calls `spark-submit` in cluster
+//! mode with the pod templates written here. Spark itself sets the pods' commands, images and resources.
 //!
 //! The driver's command is a `spark-submit`; its options become keys of the application.
 
@@ -16,7 +16,6 @@ use super::volumes::ROOT;
 use crate::frameworks::spark::Share;
 use crate::lower::substitute::substitute;
 
-/// The spark-operator.
 pub const OPERATOR: Operator = Operator {
     kind: "SparkApplication",
     serves: "sparkapplications.sparkoperator.k8s.io/v1beta2",
@@ -34,11 +33,11 @@ pub const OPERATOR: Operator = Operator {
 
 const DRIVER: &str = "driver";
 
-/// What is told where the task pins no PySpark: its image brings a Spark of its own. The operator asks only whether that knows pod
-/// templates (3.0).
+/// The version set if the task pins no PySpark: its image contains its own Spark. The operator only checks
+/// that the version supports pod templates (3.0).
 const VERSION: &str = "3.5.0";
 
-/// The version of Spark, as the task's packages pin it.
+/// The Spark version that the task's packages pin.
 fn version(job: &Job) -> &str {
     let mut packages = job.python.iter().flat_map(|python| &python.requirements);
     packages.find_map(|package| package.strip_prefix("pyspark==")).unwrap_or(VERSION)
@@ -78,7 +77,7 @@ fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
         if role.name == DRIVER {
             spec.extend(program(role, &pods.template));
             part["serviceAccount"] = json!(frame.facts.spark_account);
-            // The driver asks the API server for executors.
+            // The driver requests executors from the API server.
             part["template"]["spec"]["serviceAccountName"] = json!(frame.facts.spark_account);
             part["template"]["spec"]["automountServiceAccountToken"] = true.into();
         } else {
@@ -95,7 +94,7 @@ fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
     })
 }
 
-/// What an application says of one role. Spark adds its own command to the image's.
+/// An application's settings of one role. Spark adds its own command to the image's.
 fn part(role: &JobRole, template: &Value) -> Value {
     let share = Share::of(&role.resources);
     let mut template = template.clone();
@@ -115,8 +114,8 @@ fn part(role: &JobRole, template: &Value) -> Value {
     part
 }
 
-/// The program, from the driver's command. What the operator reads has the values of variables in it; arguments are
-/// the container's, where the kubelet puts them.
+/// The program, from the driver's command. Fields that the operator reads contain the variables' values;
+/// arguments belong to the container, where the kubelet expands them.
 fn program(role: &JobRole, template: &Value) -> Map<String, Value> {
     let Some(submission) = Submission::read(&role.argv) else { return Map::new() };
     let container = &template["spec"]["containers"][0];
@@ -131,7 +130,7 @@ fn program(role: &JobRole, template: &Value) -> Map<String, Value> {
     if first < arguments.len() {
         keys.insert("arguments".into(), arguments[first..].to_vec().into());
     }
-    // On Kubernetes, Spark makes a secret for each application by itself.
+    // On Kubernetes, Spark creates a secret for each application.
     let guard = std::iter::once(("spark.authenticate".to_owned(), "true".into()));
     let properties = submission.properties.iter().map(|(name, value)| (name.clone(), fill(value).into()));
     keys.insert("sparkConf".into(), guard.chain(properties).collect::<Map<_, Value>>().into());
@@ -147,8 +146,8 @@ fn program(role: &JobRole, template: &Value) -> Map<String, Value> {
     keys
 }
 
-/// A file of the image or of a volume; one of another place says so itself. What the operator would read on its own disk
-/// (`file:`) is one of the image.
+/// A file of the image or of a volume, unless its URL says otherwise. A file that the operator would read
+/// from its own disk (`file:`) is one of the image.
 fn located(file: &str) -> String {
     match file.split_once("://") {
         Some((scheme, path)) if scheme.eq_ignore_ascii_case("file") => format!("local://{path}"),

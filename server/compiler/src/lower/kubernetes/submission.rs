@@ -1,35 +1,33 @@
-//! A command that begins with `spark-submit`, taken apart.
+//! Parses a command that begins with `spark-submit`.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What a `spark-submit` says.
+/// The content of a `spark-submit` command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Submission {
     /// The program's file.
     pub file: String,
-    /// The program's arguments.
     pub arguments: Vec<String>,
-    /// Its main class.
     pub class: Option<String>,
-    /// Properties.
     pub properties: BTreeMap<String, String>,
-    /// Files that it needs, by the application's names for them.
+    /// Files that it needs, by the application's keys for them.
     pub dependencies: BTreeMap<&'static str, Vec<String>>,
 }
 
-/// Options that are lists with commas, and what an application calls them. Packages are none of them: the operator would
-/// find them itself, and load what they hold.
+/// Options that are comma-separated lists, and their keys in an application. Packages are not supported: the
+/// operator would resolve them itself, and load their content.
 const LISTS: [(&str, &str); 4] =
     [("--jars", "jars"), ("--py-files", "pyFiles"), ("--files", "files"), ("--archives", "archives")];
 
 impl Submission {
-    /// Reads a command; `None` when it is no `spark-submit`, or has an option that an application does not have, or may not.
-    /// Amounts, the master and the mode are such: here they follow from the task's resources and from where it runs.
+    /// Parses a command. `None` if it is not a `spark-submit`, or has an option that an application does not
+    /// have or may not set. Resources, the master and the mode are such options: they follow from the task's
+    /// resources and target cluster.
     pub fn read(words: &[String]) -> Option<Self> {
         let (program, rest) = words.split_first()?;
-        // One of the template's own is run by an interpreter, as all of its files are.
+        // A template's own `spark-submit` is run by an interpreter, as all of its files are.
         let (program, rest) = if program == "python3" { rest.split_first()? } else { (program, rest) };
         if program.rsplit('/').next() != Some("spark-submit") {
             return None;
@@ -79,8 +77,8 @@ impl Submission {
     }
 }
 
-/// Properties that the operator's own `spark-submit` heeds, with the operator's account and files: what pods are made, where
-/// and as whom, and what is uploaded, loaded or signed in with.
+/// Properties that affect the operator's own `spark-submit`, which has the operator's account and files. They
+/// decide which pods it creates, where and as whom, and what it uploads, loads or authenticates with.
 const OPERATORS: [&str; 8] = [
     "spark.archives",
     "spark.files",
@@ -92,7 +90,7 @@ const OPERATORS: [&str; 8] = [
     "spark.yarn",
 ];
 
-/// Whether a property is heeded by the driver and the executors alone.
+/// Whether only the driver and the executors use a property.
 fn is_applications(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let below = |prefix: &&str| {
@@ -101,7 +99,7 @@ fn is_applications(name: &str) -> bool {
     name.chars().all(plain) && !OPERATORS.iter().any(below)
 }
 
-/// The variables of a container whose values stand in its description.
+/// The variables of a container with constant values.
 pub fn constants(container: &Value) -> BTreeMap<String, String> {
     let all = container["env"].as_array().into_iter().flatten();
     let fixed = |entry: &Value| {

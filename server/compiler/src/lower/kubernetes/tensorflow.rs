@@ -1,7 +1,7 @@
 //! `tensorflow` becomes a TFJob of Kubeflow's training operator (v1), which writes `TF_CONFIG`.
 //!
-//! Its default rule is ours: the chief decides, else the first worker; parameter servers are removed then, for what still
-//! runs is.
+//! Its default rule is ours: the chief decides, else the first worker. Parameter servers are removed then,
+//! like all running pods.
 
 use serde_json::Value;
 
@@ -11,14 +11,14 @@ use super::pods::RolePods;
 
 /// The training operator, for TensorFlow.
 pub const OPERATOR: Operator = Operator {
-    // As the operator writes them into `TF_CONFIG`.
+    // In the form that the operator writes into `TF_CONFIG`.
     address: |name, namespace, role, index| format!("{name}-{role}-{index}.{namespace}.svc"),
     ..Operator::training("TFJob", "tfjobs.kubeflow.org/v1", |_| "tensorflow", &["TF_CONFIG"], object)
 };
 
 fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
     let mut replicas = replica_specs(roles, "Never");
-    // The only role that is spelt in capitals.
+    // The operator spells only this role in capitals.
     if let Some(servers) = replicas.as_object_mut().and_then(|specs| specs.remove("Ps")) {
         replicas["PS"] = servers;
     }

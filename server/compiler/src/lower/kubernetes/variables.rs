@@ -1,6 +1,7 @@
-//! The variables of a role's pods: the same contract as on one machine, written once for all pods of the role.
+//! The variables of a role's pods: the same contract as on one machine, in one template for all pods of the
+//! role.
 //!
-//! What differs between the workers of a role is its index, which a pod has in its metadata, or its rank.
+//! The workers of a role differ in their index, which a pod has in its metadata, or in their rank.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,26 +21,24 @@ use crate::lower::compatibility;
 use crate::lower::processes::{self, Signals, Table};
 use crate::lower::told::{Sample, Told, told};
 
-/// The variables that are numbers of a worker, where the cluster counts from 1: the second is that number itself, and so
-/// is the first, for it is no field of a pod otherwise.
+/// Variables that are computed if the cluster counts from 1. The second is the counted number itself. The
+/// first is no pod field in that case.
 const COUNTED: [&str; 2] = ["CUBELOOM_INDEX", "CUBELOOM_RANK"];
 
-/// The variables of one role.
 pub struct Environment {
-    /// The container's list.
+    /// The container's `env`.
     pub list: Vec<Value>,
-    /// What a shell adds.
+    /// Variables that a shell adds.
     pub shell: Shell,
-    /// Every name that a command may refer to.
     pub names: BTreeSet<String>,
-    /// The names that the kubelet does not know.
+    /// The names that the kubelet cannot resolve.
     pub late: BTreeSet<String>,
-    /// The names that differ between the processes of one worker: their launcher knows them.
+    /// The names that differ between the processes of one worker: their launcher resolves them.
     pub own: BTreeSet<String>,
 }
 
 impl Environment {
-    /// What a shell would have to work out for a program of these words.
+    /// The names that a shell would have to resolve for a program of these words.
     pub fn late_names(&self, words: &[String]) -> BTreeSet<String> {
         let known = |name: &str| self.names.contains(name);
         let parts = words.iter().flat_map(|word| parts(word, known, &self.late));
@@ -52,18 +51,18 @@ impl Environment {
     }
 }
 
-/// All that the variables of a role follow from.
+/// The inputs of a role's variables.
 pub struct Setting<'a> {
     pub frame: &'a Frame<'a>,
     pub crew: &'a Crew<'a>,
     pub paths: &'a LocalPaths,
     pub role: &'a JobRole,
-    /// What the processes of a worker are, where it is several.
+    /// The table of a worker's processes, if it has several.
     pub table: Option<&'a Table>,
 }
 
 impl Setting<'_> {
-    /// The variables, and the files that the framework gives to the workers of this role.
+    /// The variables, and the framework's files for the workers of this role.
     pub fn environment(&self, notes: &mut Notes) -> (Environment, BTreeMap<String, String>) {
         let (who, identity) = self.who(notes);
         let given = self.frame.given();
@@ -86,7 +85,8 @@ impl Setting<'_> {
         (made, identity.files)
     }
 
-    /// Who the workers of this role are, as far as no operator tells them, with the framework's settings and files.
+    /// The identity of this role's workers, as far as no operator sets it, with the framework's settings and
+    /// files.
     fn who(&self, notes: &mut Notes) -> (BTreeMap<String, Told>, Identity) {
         let members: Vec<&Member> = self.crew.of_role(&self.role.name).collect();
         let given = self.frame.given();
@@ -97,11 +97,11 @@ impl Setting<'_> {
             let outputs = outputs_file(self.frame, &member.role, member.index, !counted);
             let mut all = common(self.frame.job, self.paths, member, outputs, self.crew.members.len());
             all.extend(identity.variables.clone());
-            // The pod's own address is not known before there is one.
+            // The pod's own address is unknown before it exists.
             all.retain(|name, _| name != "CUBELOOM_HOST" && !given.contains(&name.as_str()));
             (all, identity)
         };
-        // Of many workers the first two and the last show what differs.
+        // With many workers, the first two and the last show the differences.
         let chosen = members.iter().take(2).chain(members.iter().skip(2).last()).copied();
         let samples: Vec<Sample<'_>> = chosen.map(|member| (member, sample(member))).collect();
         let mut who = BTreeMap::new();
@@ -138,11 +138,11 @@ impl Setting<'_> {
                 }
             }
         }
-        // A variable may name those that stand before it.
+        // A variable may refer to earlier ones.
         made.list.extend(within);
     }
 
-    /// What the task may set otherwise, and what it sets.
+    /// The settings that the task may override, and the task's own variables.
     fn add_settings(
         &self,
         who: &BTreeMap<String, Told>,
@@ -158,7 +158,7 @@ impl Setting<'_> {
         fixed.retain(|name, _| !job.env.contains_key(name));
         let mut all: BTreeMap<String, Vec<Part>> =
             fixed.into_iter().map(|(name, text)| (name, vec![Part::Text(escape(&text))])).collect();
-        // A value may name who the worker is, whoever tells it.
+        // A value may refer to the worker's identity, whether lowering or the operator sets it.
         let own = made.own.clone();
         let known = |name: &str| {
             !own.contains(name) && (who.contains_key(name) || name == "CUBELOOM_HOST" || late.contains(name))
@@ -183,7 +183,7 @@ impl Setting<'_> {
         }
     }
 
-    /// The pipeline's own modules come first.
+    /// Puts the pipeline's own modules first.
     fn add_code(&self, all: &mut BTreeMap<String, Vec<Part>>) {
         if self.paths.code.is_empty() {
             return;
@@ -198,7 +198,7 @@ impl Setting<'_> {
         all.insert("PYTHONPATH".into(), path.into_iter().chain(parts).collect());
     }
 
-    /// Settings that follow from the pod. The image's own PATH is left alone.
+    /// Settings that follow from the pod. The image's own PATH stays.
     fn platform(&self) -> Variables {
         let threads = self.role.resources.threads();
         let facts = self.frame.facts;
@@ -215,13 +215,13 @@ impl Setting<'_> {
             settings.insert("RDMA_RESOURCE_NAME".into(), rdma.clone());
         }
         if self.role.resources.gpu.is_none() {
-            // Where NVIDIA's run-time is the node's default, images that ask for all cards would get them.
+            // With NVIDIA's runtime as the node's default, images that request all GPUs would get them.
             settings.insert("NVIDIA_VISIBLE_DEVICES".into(), "void".into());
         }
         settings
     }
 
-    /// What the nodes ask for that the job goes to.
+    /// Variables that the target nodes require.
     fn of_nodes(&self) -> Variables {
         let group = self.frame.job.placement.node_group.as_ref();
         let group = group.and_then(|name| self.frame.facts.node_groups.get(name));
@@ -232,7 +232,7 @@ impl Setting<'_> {
         format!("{}/{name}", self.paths.attempt_dir)
     }
 
-    /// Secrets are named, never written: the executor makes a Secret of the job's own name.
+    /// Secrets are referenced, never written: the executor creates a Secret with the job's name.
     fn add_secrets(&self, made: &mut Environment) {
         let job = self.frame.job;
         let mut add = |name: &str, key: &str| {
@@ -257,7 +257,7 @@ impl Setting<'_> {
     }
 }
 
-/// Whether there are several workers, which must know each other.
+/// Whether there are several workers, which must authenticate to each other.
 fn has_token(job: &Job) -> bool {
     job.workers() > 1
 }

@@ -1,5 +1,5 @@
-//! Volcano's Job: a task for each role, one PodGroup for all of them. Of its plugins only `svc` is used, which gives
-//! pods their names; who a worker is stands in its pod.
+//! Volcano's Job: a task for each role, one PodGroup for all of them. It uses only the plugin `svc`, which
+//! gives pods their names; a worker's identity is in its pod.
 
 use cubeloom_domain::job::SuccessRule;
 use serde_json::{Map, Value, json};
@@ -8,7 +8,6 @@ use super::Frame;
 use super::gang;
 use super::pods::RolePods;
 
-/// The Job.
 pub fn job(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
     let mut spec = Map::new();
     spec.insert("schedulerName".into(), "volcano".into());
@@ -29,8 +28,8 @@ pub fn job(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
     })
 }
 
-/// A worker that fails ends the job. An elastic worker that was moved away comes back; one that failed is only
-/// counted, for what is left may form a group again.
+/// A worker that fails ends the job. An evicted elastic worker restarts. A failed one is only counted,
+/// because the remaining workers may form a group again.
 fn policies(frame: &Frame<'_>) -> Value {
     match frame.job.elastic {
         Some(_) => json!([{"event": "PodEvicted", "action": "RestartPod"}]),
@@ -38,13 +37,14 @@ fn policies(frame: &Frame<'_>) -> Value {
     }
 }
 
-/// A role. Where the job has succeeded with one role, the end of that role completes it.
+/// A role. If one role decides the job's success, the end of that role completes the job.
 fn task(frame: &Frame<'_>, role: &RolePods) -> Value {
     let mut task = Map::new();
     task.insert("name".into(), role.name.as_str().into());
     task.insert("replicas".into(), role.replicas.into());
     task.insert("minAvailable".into(), role.least.into());
-    // Volcano knows of tasks, not of one worker of a task: where the first alone decides, the executor looks.
+    // Volcano's policies apply to tasks, not to one worker of a task: if only the first decides, the executor
+    // checks it.
     if let SuccessRule::Role(decides) | SuccessRule::First(decides) = &frame.job.success
         && *decides == role.name
     {

@@ -1,8 +1,9 @@
-//! What a pod sees of files: the project's workspace, its own scratch folder, secrets, volumes.
+//! A pod's view of files: the project's workspace, its own scratch folder, secrets, volumes.
 //!
-//! The kubelet makes the folders of a `subPath`: no pod has to run before another to make them. It also follows the links in
-//! one, wherever they lead in the claim. So in a claim that projects share only a project's whole folder is mounted, which no
-//! pod can replace; what lies in it is found by its path, where a link leads no further than the pod's own view.
+//! The kubelet creates the folders of a `subPath`, so no pod has to run before another to create them. It
+//! also follows links in a `subPath`, anywhere in the claim. So only a project's whole folder of a shared
+//! claim is mounted, which no pod can replace. Paths below it are resolved in the pod, where a link leads no
+//! further than the pod's own view.
 
 use cubeloom_domain::belongings::VolumePlace;
 use cubeloom_domain::job::{Job, VolumeMount};
@@ -15,15 +16,15 @@ use super::notes::Notes;
 use super::operator::Numbers;
 use crate::lower::common::volume_variable;
 
-/// The folder of everything that is ours in a container.
+/// The root folder of the platform in a container.
 pub const ROOT: &str = "/cubeloom";
 
-/// Whether the claim of the workspace holds those of other projects, too.
+/// Whether the claim of the workspace also contains those of other projects.
 fn is_shared(facts: &KubernetesFacts) -> bool {
     !facts.workspace_path.is_empty()
 }
 
-/// Where things lie in every container of a job.
+/// The paths in every container of a job.
 pub fn paths(job: &Job, facts: &KubernetesFacts) -> LocalPaths {
     let below = |name: &str| format!("{ROOT}/{name}");
     let placed = |own: &str, within: String| match is_shared(facts) {
@@ -48,14 +49,14 @@ pub fn paths(job: &Job, facts: &KubernetesFacts) -> LocalPaths {
         attempt_dir: ROOT.into(),
         checkpoint_dir: placed("checkpoints", checkpoints),
         code: job.code.as_ref().map(code).unwrap_or_default(),
-        // Where the images of task templates have their programs.
+        // The folder of the programs in the images of task templates.
         template_dir: format!("/opt/cubeloom/task-templates/{template}"),
         bin: "/usr/local/bin/cubeloom".into(),
         volumes: job.volumes.iter().map(mounted).collect(),
     }
 }
 
-/// The file that a worker reports to. Where the server does not read it (`is_read`), it goes with the pod.
+/// The outputs file of a worker. If the server does not read it (`is_read`), it goes with the pod.
 pub fn outputs_file(frame: &Frame<'_>, role: &str, index: u32, is_read: bool) -> String {
     let folder = match (is_shared(frame.facts), is_read) {
         (false, _) => "outputs".to_owned(),
@@ -65,7 +66,7 @@ pub fn outputs_file(frame: &Frame<'_>, role: &str, index: u32, is_read: bool) ->
     format!("{ROOT}/{folder}/{}", kubernetes::OUTPUTS)
 }
 
-/// The volumes of a pod, and where its containers have them.
+/// The volumes of a pod, and their mounts in its containers.
 #[derive(Default)]
 pub struct Volumes {
     pub volumes: Vec<Value>,
@@ -73,7 +74,7 @@ pub struct Volumes {
 }
 
 impl Volumes {
-    /// Those of one role's pods.
+    /// The volumes of one role's pods.
     pub fn of(
         frame: &Frame<'_>,
         role: &cubeloom_domain::job::JobRole,
@@ -104,7 +105,7 @@ impl Volumes {
         self.mounts.push(mount.into());
     }
 
-    /// The project's claim: as a whole, and the folders in it that must be there.
+    /// The project's claim: as a whole, and the folders in it that must exist.
     fn workspace(&mut self, frame: &Frame<'_>, role: &str) {
         let key = &frame.job.key;
         let attempt = kubernetes::attempt_folder(key);
@@ -120,7 +121,7 @@ impl Volumes {
         if is_shared(frame.facts) {
             return;
         }
-        // Where pods are counted from 1, the folder of a worker's index would be another's.
+        // If pods are counted from 1, the folder of a worker's index would be another worker's.
         let own = match frame.numbers(role) {
             Numbers::Count(_) if frame.framework.may_be_many(role) => format!("{role}s/$(CUBELOOM_INDEX)"),
             Numbers::Count(_) | Numbers::Index(_) => format!("{role}-$(CUBELOOM_INDEX)"),
@@ -135,7 +136,7 @@ impl Volumes {
         }
     }
 
-    /// Folders that end with the pod: the rest of the image cannot be written to.
+    /// Folders that end with the pod: the rest of the image is read-only.
     fn scratch(&mut self, shm: Option<cubeloom_domain::Bytes>) {
         self.volume("work", ("emptyDir", json!({})));
         self.mount("work", &format!("{ROOT}/work"), &[]);
@@ -147,7 +148,7 @@ impl Volumes {
         }
     }
 
-    /// Secrets that are files.
+    /// Secrets mounted as files.
     fn secrets(&mut self, frame: &Frame<'_>) {
         let item = |secret: &cubeloom_domain::job::SecretMount| {
             secret.file.as_ref().map(|file| json!({"key": secret.name, "path": file}))
@@ -160,7 +161,6 @@ impl Volumes {
         }
     }
 
-    /// Files that the framework gives.
     fn files(&mut self, frame: &Frame<'_>, files: &[&String]) {
         if files.is_empty() {
             return;
@@ -172,7 +172,6 @@ impl Volumes {
         }
     }
 
-    /// The volumes that the task names.
     fn own(&mut self, frame: &Frame<'_>, notes: &mut Notes) {
         let paths = paths(frame.job, frame.facts);
         for (at, mount) in frame.job.volumes.iter().enumerate() {
@@ -189,7 +188,8 @@ impl Volumes {
                     more.push(("subPath", path.as_str().into()));
                     "workspace".to_owned()
                 }
-                // The claim holds the workspaces of all projects: a job sees its own project's, as people do.
+                // The claim contains the workspaces of all projects: a job sees only its own project's, as
+                // users do.
                 Some(VolumePlace::Claim { claim, .. }) if *claim == frame.facts.workspace_claim => {
                     if !frame.facts.workspace_path.is_empty() {
                         more.push(("subPath", frame.facts.workspace_path.as_str().into()));
@@ -222,7 +222,8 @@ impl Volumes {
     }
 }
 
-/// A folder of the workspace in a claim that projects share: it is found in the workspace, and has no mount of its own.
+/// A workspace folder in a claim that projects share: it is reached through the workspace, without its own
+/// mount.
 fn by_path(at: usize, mount: &VolumeMount, notes: &mut Notes) {
     let name = &mount.name;
     if mount.mount.is_some() {

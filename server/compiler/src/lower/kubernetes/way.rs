@@ -1,4 +1,4 @@
-//! Which object a job becomes, from what the cluster has.
+//! Chooses the manifest kind of a job from the cluster's facts.
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::KubernetesFacts;
@@ -8,14 +8,14 @@ use super::notes::Notes;
 use super::operator::{Commands, Numbers, Operator, Start};
 use crate::frameworks::Framework;
 
-/// The object that a job becomes.
+/// The manifest kind of a job.
 #[derive(Clone, Copy)]
 pub enum Way {
-    /// A bare Pod: an attempt is never tried again under its name, so a Job around it would only multiply what is written.
+    /// A bare Pod: an attempt never retries under its name, so a Job around it would only add manifests.
     Pod,
-    /// `batch/v1` Job of one pod, which Kueue can hold.
+    /// `batch/v1` Job of one pod, which Kueue can suspend.
     Job,
-    /// The object of the framework's operator.
+    /// The manifest of the framework's operator.
     Operator(&'static Operator),
     /// Volcano's Job: a task for each role.
     Volcano,
@@ -23,7 +23,7 @@ pub enum Way {
     Indexed,
 }
 
-/// Chooses, and says why.
+/// Chooses the kind, and notes the reason.
 pub fn choose(job: &Job, framework: &'static Framework, facts: &KubernetesFacts, notes: &mut Notes) -> Way {
     if framework.is_single() {
         if facts.kueue.is_some() && facts.volcano.is_none() {
@@ -55,7 +55,7 @@ pub fn choose(job: &Job, framework: &'static Framework, facts: &KubernetesFacts,
     Way::Indexed
 }
 
-/// Why an operator is not taken.
+/// The reason why an operator cannot be used.
 pub fn obstacle(job: &Job, operator: &Operator, facts: &KubernetesFacts) -> Option<String> {
     let Some(installed) = facts.kinds.get(operator.serves) else {
         return Some(format!("{} is not there (`{}`)", operator.name, operator.serves));
@@ -76,7 +76,7 @@ pub fn obstacle(job: &Job, operator: &Operator, facts: &KubernetesFacts) -> Opti
 }
 
 impl Frame<'_> {
-    /// The address of a worker of this job, for the others of it.
+    /// The address of a worker of this job, for its other workers.
     pub fn address(&self, role: &str, index: u32) -> String {
         let name = &self.name;
         match self.way {
@@ -85,7 +85,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Where the pods of a role have their index within the role.
+    /// The field that has a pod's index within its role.
     pub fn numbers(&self, role: &str) -> Numbers {
         match self.way {
             Way::Operator(operator) => (operator.numbers)(role),
@@ -96,7 +96,7 @@ impl Frame<'_> {
         }
     }
 
-    /// What becomes of the command of a role.
+    /// How the command of a role is handled.
     pub fn commands(&self, role: &str) -> Commands {
         match self.way {
             Way::Operator(operator) => (operator.commands)(role),
@@ -104,7 +104,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Whether a Service that lowering makes gives the pods their names.
+    /// Whether a Service created by lowering gives the pods their names.
     pub fn has_service(&self) -> bool {
         match self.way {
             Way::Operator(operator) => operator.service,
@@ -113,7 +113,6 @@ impl Frame<'_> {
         }
     }
 
-    /// The name of the container of a role's workers.
     pub fn container(&self, role: &str) -> &'static str {
         match self.way {
             Way::Operator(operator) => (operator.container)(role),
@@ -121,7 +120,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Variables that the object's controller gives.
+    /// Variables that the manifest's controller sets.
     pub fn given(&self) -> &'static [&'static str] {
         match self.way {
             Way::Operator(operator) => operator.gives,

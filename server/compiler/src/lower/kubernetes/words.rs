@@ -1,22 +1,22 @@
-//! Texts that hold `$(NAME)`, as containers take them.
+//! Texts with `$(NAME)`, in the form of containers.
 //!
-//! The kubelet replaces `$(NAME)` by variables that the pod's description has. A rank that is an index plus a number is
-//! no such variable: there a shell works it out. No text of a task is part of the shell's program: the program is
-//! made here, and texts are its parameters.
+//! The kubelet expands `$(NAME)` for variables in the pod's description. A rank that is an index plus a
+//! number is not one of them: a shell computes it. No text of a task is part of the shell's program: the
+//! program is generated here, and texts are its parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::lower::substitute::{Piece, pieces};
 
-/// A part of a text: as the kubelet takes it, or a variable that only the container has.
+/// A part of a text: one that the kubelet resolves, or a variable known only in the container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     Text(String),
     Late(String),
 }
 
-/// A text's parts. `late` names the variables that the kubelet does not know.
+/// A text's parts. `late` has the variables that the kubelet cannot resolve.
 pub fn parts(text: &str, known: impl Fn(&str) -> bool, late: &BTreeSet<String>) -> Vec<Part> {
     let mut found: Vec<Part> = Vec::new();
     let mut plain = String::new();
@@ -41,13 +41,13 @@ pub fn parts(text: &str, known: impl Fn(&str) -> bool, late: &BTreeSet<String>) 
     found
 }
 
-/// A text that the kubelet leaves as it is, whatever follows it.
+/// Escapes a text so that the kubelet leaves it unchanged, whatever follows it.
 pub fn escape(text: &str) -> String {
     let is_read = text.contains("$$") || text.contains("$(") || text.ends_with('$');
     if is_read { text.replace('$', "$$") } else { text.to_owned() }
 }
 
-/// The text of parts none of which is late.
+/// The text of the parts, if none is late.
 pub fn plain(parts: &[Part]) -> Option<String> {
     parts
         .iter()
@@ -58,17 +58,17 @@ pub fn plain(parts: &[Part]) -> Option<String> {
         .collect()
 }
 
-/// Variables that a shell works out before it becomes the program.
+/// Variables that a shell computes before it execs the program.
 #[derive(Clone, Debug, Default)]
 pub struct Shell {
-    /// Name and the number that is added to the worker's index.
+    /// Name, and the number added to the worker's index.
     pub ranks: BTreeMap<String, u32>,
-    /// Name and the parts of the value.
+    /// Name, and the parts of the value.
     pub texts: BTreeMap<String, Vec<Part>>,
 }
 
 impl Shell {
-    /// A command as a container has it.
+    /// A container's command.
     pub fn command(&self, words: &[Vec<Part>]) -> Vec<String> {
         let plain: Option<Vec<String>> = words.iter().map(|word| plain(word)).collect();
         match plain {
@@ -96,7 +96,7 @@ impl Shell {
     }
 }
 
-/// A word of the shell's program; the texts in it become parameters.
+/// A word of the shell's program; its texts become parameters.
 fn quoted(parts: &[Part], parameters: &mut Vec<String>) -> String {
     let mut word = String::from("\"");
     for part in parts {

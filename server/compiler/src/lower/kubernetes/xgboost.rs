@@ -1,4 +1,4 @@
-//! `xgboost` becomes an XGBoostJob of Kubeflow's training operator (v1), which tells workers who they are.
+//! `xgboost` becomes an XGBoostJob of Kubeflow's training operator (v1), which sets the workers' identity.
 
 use super::operator::{Operator, replica_specs, training_job};
 

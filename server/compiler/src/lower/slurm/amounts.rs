@@ -1,4 +1,5 @@
-//! What each worker is given: whole CPUs, memory by CPU, cards by worker; what Slurm counts by node takes a node for itself.
+//! The resources of each worker: whole CPUs, memory per CPU, GPUs per worker. Resources that Slurm counts per
+//! node need one worker per node.
 
 use cubeloom_domain::resources::{GpuRequest, Resources};
 use cubeloom_domain::slurm::SlurmCards;
@@ -7,20 +8,20 @@ use super::{Frame, placement};
 use crate::lower::notes::Notes;
 use crate::nearest::listing;
 
-/// What one worker of a component gets.
+/// The resources of one worker of a component.
 pub struct Amounts {
     cpus: u64,
-    /// In MiB; `None` for all that the nodes have.
+    /// In MiB; `None` for all memory of the node.
     memory_per_cpu: Option<u64>,
-    /// `h100:2`, and how many these are.
+    /// `h100:2`, and the number of GPUs.
     cards: Option<(String, u32)>,
-    /// Generic resources that Slurm hands out by node: `shard:4`.
+    /// Generic resources that Slurm allocates per node: `shard:4`.
     by_node: Vec<String>,
-    /// Whether it has whole cores of its own.
+    /// Whether it has dedicated whole CPUs.
     exclusive: bool,
 }
 
-/// From a request; what cannot be given is refused.
+/// From a request; refuses what the cluster cannot provide.
 pub fn of(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Amounts {
     let cpus = wanted.cpu.0.div_ceil(1000).max(1);
     if cpus * 1000 != wanted.cpu.0 {
@@ -59,12 +60,13 @@ pub fn of(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Amounts {
 }
 
 impl Amounts {
-    /// What Slurm hands out by node, not by worker.
+    /// The resources that Slurm allocates per node, not per worker.
     pub fn by_node(&self) -> String {
         self.by_node.join(",")
     }
 
-    /// Lines of options for the job, and the options that its step is given again. `alone`: each worker has a node for itself.
+    /// Option lines for the job, and the options repeated for its step. `alone`: each worker has a whole
+    /// node.
     pub fn written(self, workers: u32, alone: bool) -> (Vec<String>, Vec<String>) {
         let tasks = vec![format!("--ntasks={workers}"), format!("--cpus-per-task={}", self.cpus)];
         let memory = match self.memory_per_cpu {
@@ -83,7 +85,7 @@ impl Amounts {
         asked.extend(both.iter().cloned());
         let mut layout = tasks;
         layout.extend(both);
-        // Said once more without the type: of a typed request Slurm 22.05 binds no cards to a step's tasks.
+        // Repeated without the type: with a typed request, Slurm 22.05 binds no GPUs to a step's tasks.
         layout.extend(self.cards.map(|(_, count)| format!("--gpu-bind=per_task:{count}")));
         if self.exclusive {
             asked.push("--threads-per-core=1".into());
@@ -93,11 +95,11 @@ impl Amounts {
     }
 }
 
-/// How cards are given.
+/// How GPUs are allocated.
 enum Given {
-    /// Whole ones, or none: `2`, `h100:2`, and how many these are.
+    /// Whole GPUs, or none: `2`, `h100:2`, and their number.
     Cards(Option<(String, u32)>),
-    /// So many shards of one.
+    /// A number of shards of one GPU.
     Shards(u64),
 }
 
@@ -121,7 +123,7 @@ fn cards(frame: &Frame<'_>, gpu: &GpuRequest) -> Result<Given, String> {
     }
 }
 
-/// A part of a card, rounded up.
+/// A GPU fraction, rounded up to shards.
 fn shards(facts: &SlurmCards, gpu: &GpuRequest, fraction: f64) -> Result<Given, String> {
     let Some(shards) = facts.shards else {
         return Err("this cluster hands out whole GPUs only (it has no shards): ask for a `count`".into());
@@ -132,7 +134,7 @@ fn shards(facts: &SlurmCards, gpu: &GpuRequest, fraction: f64) -> Result<Given, 
     Ok(Given::Shards((fraction * f64::from(shards)).ceil().clamp(1.0, f64::from(shards)) as u64))
 }
 
-/// The one type that a request means.
+/// The one type that a request matches.
 fn named<'f>(facts: &'f SlurmCards, wanted: &str) -> Result<&'f str, String> {
     let lower = wanted.to_lowercase();
     let alike = |kind: &&str| kind.to_lowercase().contains(&lower);

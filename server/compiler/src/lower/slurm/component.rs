@@ -1,4 +1,5 @@
-//! Components: workers in a row, by rank, that get the same. One job of Slurm has one of them, or is heterogeneous.
+//! Components: consecutive workers, by rank, with equal resources. A Slurm job has one of them, or is
+//! heterogeneous.
 
 use cubeloom_domain::resources::Resources;
 
@@ -6,19 +7,18 @@ use super::amounts::{self, Amounts};
 use super::{Frame, placement};
 use crate::lower::notes::Notes;
 
-/// Workers that Slurm starts by one step.
+/// Workers that one Slurm step starts.
 pub struct Component {
     /// The rank of its first worker.
     pub first_rank: u32,
-    /// What it is: `1 launcher`, `1 master, 3 worker`.
+    /// Its roles: `1 launcher`, `1 master, 3 worker`.
     pub roles: String,
-    /// What Slurm is asked for, a line of options each.
+    /// The Slurm options, one per line.
     pub asked: Vec<String>,
-    /// What the step is asked for again: steps do not take all of it over from the job.
+    /// Options repeated for the step: steps do not inherit all of them from the job.
     pub layout: Vec<String>,
 }
 
-/// The components of a job, in rank order.
 pub fn all(frame: &Frame<'_>, notes: &mut Notes) -> Vec<Component> {
     let mut groups: Vec<(u32, u32, Vec<String>, &Resources)> = Vec::new();
     let mut rank = 0;
@@ -52,7 +52,7 @@ pub fn all(frame: &Frame<'_>, notes: &mut Notes) -> Vec<Component> {
     groups.into_iter().map(component).collect()
 }
 
-/// Whether each worker must have a node of the job for itself, which is said.
+/// Whether each worker must have a node of the job for itself; if so, notes it.
 fn apart(frame: &Frame<'_>, workers: u32, got: &Amounts, notes: &mut Notes) -> bool {
     if workers < 2 {
         return false;

@@ -1,5 +1,6 @@
-//! Workers whose programs run in their template's image, where the cluster has a program for that. The worker's shim stays on
-//! the node: only what it starts is put into the image, so that it is measured, stopped and followed as everywhere.
+//! Workers that run in their template's image, if the cluster has a container runtime. The worker's shim
+//! stays on the node: only its child runs in the image, so that the shim measures, stops and follows it as
+//! everywhere.
 
 use std::collections::BTreeSet;
 
@@ -9,27 +10,27 @@ use cubeloom_domain::slurm::{ContainerProgram, SlurmContainers, files, is_image,
 use super::Frame;
 use crate::lower::notes::Notes;
 
-/// `ch-run` wants to know who calls it; nothing is inherited here.
+/// `ch-run` requires `USER`; the environment is not inherited here.
 const AS_USER: [&str; 3] = ["/bin/sh", "-c", "USER=$(id -un) exec \"$0\" \"$@\""];
-/// enroot begins where the image says.
+/// enroot starts in the image's working directory.
 const IN_FOLDER: [&str; 3] = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\""];
 
-/// The image of a job, and what runs it.
+/// The image of a job, and its container runtime.
 pub struct Container<'a> {
     image: &'a str,
     by: &'a SlurmContainers,
-    /// Where images that jobs take from registries are kept.
+    /// The cache folder for images that jobs pull from registries.
     pulled: String,
-    /// What is seen in the image as it is on the node.
+    /// Bind mounts: the same path in the image as on the node.
     binds: Vec<String>,
-    /// The `cubeloom` program of the nodes: the one file among these.
+    /// The `cubeloom` program of the nodes: the only file among these.
     cubeloom: &'a str,
     writable: bool,
-    /// The task's own value, which goes over the image's.
+    /// The task's own value, which overrides the image's.
     path: Option<&'a String>,
 }
 
-/// The container of a job, where there is an image and something to run it.
+/// The container of a job, if there are an image and a container runtime.
 pub fn of<'a>(frame: &Frame<'a>, paths: &LocalPaths, notes: &mut Notes) -> Option<Container<'a>> {
     let image = frame.job.image.as_deref()?;
     let Some(by) = &frame.facts.containers else {
@@ -64,7 +65,7 @@ pub fn of<'a>(frame: &Frame<'a>, paths: &LocalPaths, notes: &mut Notes) -> Optio
     })
 }
 
-/// The folders and files of the node that a worker is told of, but those in another of them.
+/// The node's folders and files that a worker uses, without those inside another of them.
 fn binds(paths: &LocalPaths) -> Vec<String> {
     let told = [&paths.workspace, &paths.template_dir, &paths.code, &paths.bin];
     let told: BTreeSet<&String> =
@@ -74,12 +75,12 @@ fn binds(paths: &LocalPaths) -> Vec<String> {
 }
 
 impl Container<'_> {
-    /// The folder in which the script keeps an image that it takes from a registry.
+    /// The folder in which the script stores an image pulled from a registry.
     pub fn pulled(&self) -> Option<String> {
         (!self.image.starts_with('/')).then(|| self.pulled.clone())
     }
 
-    /// Puts what a worker starts into the image.
+    /// Runs a worker's child in the image.
     pub fn wrap(&self, worker: &mut LocalWorker) {
         worker.argv = self.within(worker, &worker.argv);
         if !worker.setup.is_empty() {
@@ -105,9 +106,9 @@ impl Container<'_> {
             }
             ContainerProgram::Charliecloud => {
                 say(&AS_USER);
-                // The nodes' own would not take what lies below it.
+                // The node's own would hide the folders below it.
                 say(&[program, "--private-tmp"]);
-                // It gives folders only.
+                // It mounts folders only.
                 let folders = self.binds.iter().filter(|path| *path != self.cubeloom);
                 folders.for_each(|path| say(&["--bind", path]));
                 say(&["--cd", &worker.cwd, tokens::IMAGE, "--"]);
@@ -116,7 +117,8 @@ impl Container<'_> {
                 say(&[program, "start"]);
                 say(if self.writable { &["--rw"] } else { &[] });
                 self.binds.iter().for_each(|path| say(&["--mount", &format!("{path}:{path}")]));
-                // By name: values stay out of the list of processes. Its hook for cards looks at a variable of its own.
+                // By name, so that values stay out of the process list. Its GPU hook reads a variable of its
+                // own.
                 let mut names: BTreeSet<&str> = worker.env.keys().map(String::as_str).collect();
                 names.extend(["CUBELOOM_JOB_TOKEN", "CUBELOOM_SECRETS"]);
                 names.extend(worker.secrets.iter().filter_map(|secret| secret.env.as_deref()));
@@ -134,7 +136,7 @@ impl Container<'_> {
         words
     }
 
-    /// The lines of the script that find the image: an administrator's, or one that is taken from its registry once.
+    /// The script lines that find the image: an administrator's, or one pulled from its registry once.
     pub fn lines(&self) -> Vec<String> {
         let name = self.by.file(self.image);
         let mut lines = vec!["# The image in which the programs run.".to_owned()];
@@ -147,8 +149,8 @@ impl Container<'_> {
             if own.is_some() {
                 lines.push(format!("[ -e \"$image\" ] || image={pulled}"));
             }
-            // Jobs that begin together take it once; one that was taken half is not there. What a pull that was
-            // cut off has left is removed first: no program pulls to what is there already.
+            // Jobs that begin together pull it once; a partial pull does not count. The leftovers of an
+            // interrupted pull are removed first, because no runtime pulls to an existing target.
             lines.extend(self.pull().map(|pull| {
                 format!(
                     "[ -e \"$image\" ] || (flock 9; [ -e \"$image\" ] || \
@@ -162,7 +164,7 @@ impl Container<'_> {
         lines
     }
 
-    /// The command that takes the image from its registry; Charliecloud's folders are made by people.
+    /// The command that pulls the image from its registry; Charliecloud's folders are created by people.
     fn pull(&self) -> Option<String> {
         let (program, image) = (self.by.program(), self.image);
         match self.by.by {
@@ -171,7 +173,7 @@ impl Container<'_> {
                 format_args!("{}/.cache", self.pulled)
             )),
             ContainerProgram::Enroot => {
-                // It wants the registry told apart.
+                // It needs the registry separated from the image name.
                 let reference = match image.split_once('/') {
                     Some((host, rest)) if host.contains(['.', ':']) || host == "localhost" => {
                         format!("{host}#{rest}")

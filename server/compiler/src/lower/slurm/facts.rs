@@ -1,4 +1,4 @@
-//! Facts of a Slurm cluster as a person writes them down, for `cubeloom compile`.
+//! Facts of a Slurm cluster, written by hand for `cubeloom compile`.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use cubeloom_domain::executor::{Facts, NodeFacts};
 use cubeloom_domain::slurm::SlurmFacts;
 use serde::Deserialize;
 
-/// A cluster with everything.
+/// A cluster with everything installed.
 pub const FULL_CLUSTER: &str = include_str!("full-cluster.yaml");
 
-/// The file. Without a cluster's name nothing is refused for want of nodes or secrets.
+/// The file. Without a cluster's name, missing nodes or secrets cause no refusal.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -28,7 +28,8 @@ struct File {
 /// Reads facts, YAML or JSON.
 ///
 /// # Errors
-/// A sentence: the text cannot be read, a key is not known or not of its type, or a value cannot stand in a script.
+/// A message: the text cannot be parsed, a key is unknown or of the wrong type, or a value is not allowed in
+/// a script.
 pub fn read_facts(text: &str) -> Result<(Facts, SlurmFacts), String> {
     let value = crate::parse::plain_data(text).map_err(|problem| problem.to_string())?;
     let file: File = serde_json::from_value(value).map_err(|error| error.to_string())?;

@@ -1,8 +1,8 @@
-//! Lowering for Slurm: a job becomes one readable script for `sbatch`, and beside it the processes as on one machine, with
-//! tokens for what only the nodes know.
+//! Lowering for Slurm: a job becomes one readable script for `sbatch`, and processes as on one machine.
+//! Tokens replace values known only on the nodes.
 //!
-//! `component` groups workers that get the same, `amounts` and `placement` say what Slurm is asked for, `script` writes it
-//! down. docs/slurm.md says what becomes what, and why.
+//! `component` groups workers with equal resources, `amounts` and `placement` derive the Slurm options,
+//! `script` writes the script. docs/slurm.md documents each mapping and its reason.
 
 mod amounts;
 mod component;
@@ -25,10 +25,10 @@ use super::notes::{Notes, Refusal};
 use super::processes;
 use crate::frameworks::{self, Framework};
 
-/// Variables by which the programs of templates learn on which port they meet.
+/// Variables with the rendezvous port for the programs of templates.
 const LINK_VARIABLES: [&str; 2] = ["CUBELOOM_LINK_PORT", "CUBELOOM_MPI_PORT"];
 
-/// A job on its way to its script.
+/// A job during lowering.
 struct Frame<'a> {
     job: &'a Job,
     facts: &'a SlurmFacts,
@@ -38,15 +38,15 @@ struct Frame<'a> {
 /// The script of a job.
 ///
 /// # Errors
-/// What this cluster cannot give, all of it.
+/// All requests that this cluster cannot satisfy.
 pub fn lower(job: &Job, facts: &SlurmFacts) -> Result<SlurmJob, Vec<Refusal>> {
     with(job, facts, Notes::default())
 }
 
-/// The script of a job as it was bound to a cluster.
+/// The script of a job, as bound to a cluster.
 ///
 /// # Errors
-/// What the cluster cannot give, all of it.
+/// All requests that the cluster cannot satisfy.
 pub fn bound(job: &Job, bindings: &SlurmBindings) -> Result<SlurmJob, Vec<Refusal>> {
     let mut notes = Notes::default();
     if let Some(account) = &bindings.counted_as {
@@ -92,7 +92,7 @@ fn with(job: &Job, facts: &SlurmFacts, mut notes: Notes) -> Result<SlurmJob, Vec
     })
 }
 
-/// Refuses processes that each need a port, where they are more than a job has ports.
+/// Refuses processes that each need a port if they outnumber the job's ports.
 fn refuse_ports(job: &Job, lowered: &LocalJob, notes: &mut Notes) {
     let processes = job.processes();
     let table = |worker: &LocalWorker| {
@@ -106,7 +106,7 @@ fn refuse_ports(job: &Job, lowered: &LocalJob, notes: &mut Notes) {
     }
 }
 
-/// What a worker finds there that its task may set otherwise, and what the task sets.
+/// Settings that the task may override, and the task's own variables.
 fn variables(frame: &Frame<'_>) -> BTreeMap<String, String> {
     let link = LINK_VARIABLES.map(|name| (name.to_owned(), tokens::LINK.to_owned()));
     let mut env: BTreeMap<String, String> = link.into();
@@ -116,7 +116,7 @@ fn variables(frame: &Frame<'_>) -> BTreeMap<String, String> {
     env
 }
 
-/// Says what is otherwise than on other clusters, whatever its workers get.
+/// Notes the differences from other clusters that do not depend on the workers' resources.
 fn explain(frame: &Frame<'_>, notes: &mut Notes) {
     let job = frame.job;
     if let Some(python) = job.python.as_ref().filter(|python| !python.requirements.is_empty()) {

@@ -1,4 +1,4 @@
-//! Where things lie on the file system that all nodes share.
+//! Paths on the file system that all nodes share.
 
 use cubeloom_domain::belongings::VolumePlace;
 use cubeloom_domain::kubernetes::attempt_folder;
@@ -7,7 +7,8 @@ use cubeloom_domain::lowered::LocalPaths;
 use super::Frame;
 use crate::lower::notes::Notes;
 
-/// All folders that a job is told: as in a workspace on Kubernetes, so that both kinds of clusters can share one.
+/// All folders of a job: the same as in a workspace on Kubernetes, so that both kinds of clusters can share
+/// one.
 pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> LocalPaths {
     let (job, key) = (frame.job, &frame.job.key);
     let workspace = &frame.facts.workspace;

@@ -1,4 +1,5 @@
-//! Where workers go: partitions and features, tasks of one run apart, workers of one task together or apart.
+//! Placement of workers: partitions and features, anti-affinity of the tasks of a run, packing or spreading
+//! the workers of a task.
 
 use cubeloom_domain::pipeline::{Spread, SpreadBy, WorkerPlacement};
 use cubeloom_domain::resources::Resources;
@@ -8,17 +9,17 @@ use super::Frame;
 use crate::lower::notes::Notes;
 use crate::nearest::listing;
 
-/// The node group that the job names, where the facts describe it.
+/// The node group that the job names, if the facts describe it.
 pub fn group<'f>(frame: &'f Frame<'_>) -> Option<&'f SlurmNodeGroup> {
     frame.facts.node_groups.get(frame.job.placement.node_group.as_ref()?)
 }
 
-/// Whether the job has its nodes to itself: no task of its run is there, nor any other.
+/// Whether the job has exclusive nodes, shared with no other task of its run or of any other.
 pub fn whole_nodes(frame: &Frame<'_>) -> bool {
     frame.job.placement.spread == Some(Spread::Required)
 }
 
-/// Lines of options for a component of so many workers. `alone`: each has a node for itself.
+/// Option lines for a component of so many workers. `alone`: each has a whole node.
 pub fn asked(
     frame: &Frame<'_>,
     workers: u32,
@@ -37,7 +38,8 @@ pub fn asked(
     asked.extend(kept_off(frame, notes));
     apart(frame, &mut asked, notes);
     if workers > 1 && !alone {
-        // Workers with cards talk much and are packed; others share what each node has, and are spread.
+        // Workers with GPUs communicate a lot and are packed; others share each node's resources, and are
+        // spread.
         let usual = if each.gpu.is_some() { WorkerPlacement::Pack } else { WorkerPlacement::Spread };
         asked.push(match frame.job.placement.workers.unwrap_or(usual) {
             WorkerPlacement::Pack => format!("--nodes=1-{workers} --use-min-nodes"),
@@ -47,7 +49,7 @@ pub fn asked(
     asked
 }
 
-/// The nodes to which no worker goes.
+/// The excluded nodes.
 fn kept_off(frame: &Frame<'_>, notes: &mut Notes) -> Option<String> {
     let (aside, spares) = (&frame.facts.aside_nodes, &frame.facts.spare_nodes);
     if !aside.is_empty() {
@@ -60,7 +62,7 @@ fn kept_off(frame: &Frame<'_>, notes: &mut Notes) -> Option<String> {
     (!all.is_empty()).then(|| format!("--exclude={}", all.join(",")))
 }
 
-/// The features that nodes must have, each once.
+/// The features that nodes must have, without duplicates.
 fn features(frame: &Frame<'_>, notes: &mut Notes) -> Vec<String> {
     let placement = &frame.job.placement;
     if let Some(name) = placement.node_group.as_ref().filter(|_| group(frame).is_none()) {
@@ -95,7 +97,8 @@ fn features(frame: &Frame<'_>, notes: &mut Notes) -> Vec<String> {
     features
 }
 
-/// Tasks of one run apart. Slurm knows nothing of runs: only a node that nobody else is on is surely free of them.
+/// Anti-affinity of the tasks of a run. Slurm does not know runs: only an exclusive node is certainly free of
+/// their other tasks.
 fn apart(frame: &Frame<'_>, asked: &mut Vec<String>, notes: &mut Notes) {
     let placement = &frame.job.placement;
     if placement.spread == Some(Spread::Preferred) {

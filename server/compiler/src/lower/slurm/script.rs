@@ -1,7 +1,8 @@
-//! The script: what Slurm is asked for, then where the workers are, then the workers.
+//! The script: the Slurm options, then the workers' nodes, then the workers.
 //!
-//! Nothing of a document becomes a word of the shell: what stands here are names that were checked (`SlurmFacts::mistakes`,
-//! labels, ids) and numbers. The programs and their arguments are in the file beside it.
+//! No text of a document becomes a word of the shell. The script contains only checked names
+//! (`SlurmFacts::mistakes`, labels, ids) and numbers. The programs and their arguments are in a separate
+//! file.
 
 use std::time::Duration;
 
@@ -33,16 +34,16 @@ pub fn write(
     lines.join("\n") + "\n"
 }
 
-/// What every component asks for alike. Slurm takes little over from one to the next.
+/// Options common to all components. Slurm passes few options from one component to the next.
 fn of_job(frame: &Frame<'_>, folder: &str) -> Vec<String> {
     let (job, facts) = (frame.job, frame.facts);
     let mut options = vec![
         format!("--job-name={}", job.key.object_name()),
         format!("--comment={}", job.key),
         format!("--output={folder}/{}", files::LOG),
-        // A job that Slurm began again would find the attempt's folder used; Cubeloom tries again under the next number.
+        // A requeued job would find the attempt's folder in use; Cubeloom retries under the next number.
         "--no-requeue".into(),
-        // A script that is submitted again says so below what the first wrote, not in its place.
+        // A resubmitted script appends its log to the first one's.
         "--open-mode=append".into(),
     ];
     options.extend(facts.account.as_ref().map(|account| format!("--account={account}")));
@@ -51,7 +52,7 @@ fn of_job(frame: &Frame<'_>, folder: &str) -> Vec<String> {
     options
 }
 
-/// `days-hours:minutes:seconds`, rounded up to the minutes in which Slurm counts.
+/// `days-hours:minutes:seconds`, rounded up to Slurm's unit, minutes.
 fn limit(timeout: Duration) -> String {
     let minutes = u64::try_from(timeout.as_millis().div_ceil(60_000)).unwrap_or(u64::MAX).max(1);
     let (days, hours) = (minutes / 1440, minutes / 60 % 24);
@@ -64,7 +65,7 @@ fn comments(frame: &Frame<'_>, components: &[Component], decisions: &[String]) -
     let (pipeline, framework) = (&frame.job.pipeline, &frame.job.framework);
     let mut lines =
         vec![format!("# {} of the pipeline {pipeline}: {} ({framework}).", key.task, roles.join(" + "))];
-    // A comment ends with its line.
+    // A line break would end the comment.
     lines.extend(decisions.iter().map(|decision| format!("# - {}", decision.replace(['\n', '\r'], " "))));
     lines.push(format!(
         "# The programs, with arguments and variables, are in {} beside this script.",
@@ -96,8 +97,8 @@ fn beginning(frame: &Frame<'_>, folder: &str) -> Vec<String> {
     .into()
 }
 
-/// Finds out where the workers are. A step that is laid out alike finds the workers' own places; one that is alone is on the
-/// node of the script, and the controller is asked for no step.
+/// Determines the workers' nodes. A step with the same layout finds the nodes of the workers. A single worker
+/// is on the node of the script, and needs no step.
 fn places(components: &[Component], workers: u32) -> Vec<String> {
     let places = files::PLACES;
     let mut lines: Vec<String> = [
@@ -132,7 +133,7 @@ fn places(components: &[Component], workers: u32) -> Vec<String> {
     lines
 }
 
-/// More workers than ports: they are numbered on each node, as two of one node could not have the same port.
+/// More workers than ports: they are numbered per node, because two on one node could not share a port.
 fn by_node() -> [String; 3] {
     [
         format!("  FILENAME == \"nodes\" && on[$2] == {LINK_PORT} {{"),

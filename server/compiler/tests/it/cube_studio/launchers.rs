@@ -1,4 +1,5 @@
-//! Cube Studio's launchers, whose pods made other jobs: what they started is one of our templates, or nothing is made.
+//! Cube Studio's launchers, whose pods created other jobs: one of our templates runs such a job, or nothing
+//! is generated.
 
 use cubeloom_compiler::import::cube_studio::import;
 use cubeloom_compiler::import::{DocumentKind, Fate, Imported};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use super::TEMPLATES;
 use crate::support::{machine, repository, templates};
 
-/// Each launcher that Cube Studio ships, and what its job is here.
+/// Each launcher that Cube Studio ships, and our template for its job.
 pub const SHIPPED: [(&str, Option<&str>); 15] = [
     ("volcanojob", Some("indexed")),
     ("mpi", Some("mpi")),
@@ -36,7 +37,7 @@ fn one_task(launcher: &str, args: Value) -> (Value, Imported) {
     (serde_json::to_value(&pipeline.tasks[0]).unwrap(), imported)
 }
 
-/// What the report says of a place.
+/// The report's messages for a path.
 fn said<'i>(imported: &'i Imported, path: &str) -> Vec<(Fate, &'i str)> {
     let lines = imported.report.iter().filter(|line| line.path == path);
     lines.map(|line| (line.fate, line.message.as_str())).collect()
@@ -97,7 +98,7 @@ fn what_a_launcher_started_runs_as_our_template() {
         assert_eq!(said(&imported, "/tasks/0/args")[0].0, fate, "{name}");
         let (_, problems) = check_pipeline(&imported.documents[0].document, &shipped, &machine());
         let wrong: Vec<_> = problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
-        // What NNI looks for stands in none of its arguments there, and is asked for.
+        // None of its arguments has NNI's search space, so the user must add it.
         if name == "hyperparam-search-nni" {
             assert!(wrong.len() == 1 && wrong[0].message.contains("`search_space`"), "{wrong:#?}");
             let (fate, message) = said(&imported, "/tasks/0/args")[1];

@@ -1,4 +1,4 @@
-//! Single values of Cube Studio's pipelines, by what they become.
+//! Conversions of single values of Cube Studio's pipelines.
 
 use cubeloom_compiler::import::cube_studio::import;
 use cubeloom_compiler::import::{Fate, Imported};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::PIPELINES;
 
-/// A pipeline called `p` with one task, which has these fields too.
+/// A pipeline called `p` with one task, which has these additional fields.
 fn with_task(fields: Value) -> (Pipeline, Imported) {
     let mut task = json!({"name": "a", "job_templete": "自定义镜像", "args": {"command": "true"}});
     task.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -18,7 +18,7 @@ fn with_task(fields: Value) -> (Pipeline, Imported) {
     (parse_pipeline(&imported.documents[0].document).unwrap().pipeline, imported)
 }
 
-/// What a task asks for that has this under `key`, and what the report says.
+/// The resources requested by a task with this amount under `key`, and the report's outcomes.
 fn asked(key: &str, amount: &Value) -> (ResourceRequest, Vec<Fate>) {
     let (pipeline, imported) = with_task(json!({key: amount}));
     let fates = imported.report.iter().filter(|line| line.path.ends_with(key)).map(|line| line.fate);

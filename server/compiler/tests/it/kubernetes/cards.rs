@@ -1,4 +1,4 @@
-//! Parts of GPUs: who hands them out, by which names, and whether any node has them.
+//! GPU fractions: the components that allocate them, their resource names, and whether any node has them.
 
 use cubeloom_domain::Severity;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::{cluster, lowered, try_job};
 
 const ECHO: &str = "template: echo, arguments: {words: [a]}";
 
-/// Cards cut into slices on two nodes of a group, and whole ones on a third.
+/// Sliced GPUs on two nodes of a group, and whole ones on a third.
 const SLICES: &str = "\
 cluster: c
 nodes:
@@ -22,7 +22,7 @@ kubernetes:
     whole: {selector: {pool: whole}}
 ";
 
-/// The template of the first pods, and their amounts.
+/// The template of the first pods, and their resources.
 fn pod(task: &str, facts: &str) -> (Value, Value) {
     let made = lowered(task, &cluster(facts));
     let object = made.objects.last().unwrap();
@@ -35,14 +35,14 @@ fn pod(task: &str, facts: &str) -> (Value, Value) {
     (template, limits)
 }
 
-/// What planning says against it; nothing where it can run.
+/// Planning's refusal; empty if it can run.
 fn said(task: &str, facts: &str) -> String {
     let problems = try_job(task, &cluster(facts).0).err().unwrap_or_default();
     let errors = problems.into_iter().filter(|problem| problem.severity == Severity::Error);
     errors.map(|problem| problem.message).collect::<Vec<_>>().join("; ")
 }
 
-/// What the network of some nodes asks for is told to the workers that go there; a task may say otherwise.
+/// Workers get the variables that their nodes' network requires; a task may override them.
 #[test]
 fn workers_get_the_variables_of_their_nodes() {
     let told = |more: &str| {
@@ -91,7 +91,7 @@ fn slices_and_whole_cards_are_counted_apart() {
     assert!(said(&task(2, "count: 1"), SLICES).contains("they need 2 x 1 GPUs"), "slices are no GPUs");
 }
 
-/// Where all slices of a node are alike, they are its cards, and the product's name has the profile.
+/// If all slices of a node are alike, they count as its GPUs, and the product's name contains the profile.
 #[test]
 fn cards_cut_alike_are_asked_for_as_cards() {
     let facts = "\
@@ -130,7 +130,7 @@ fn shares_are_asked_for_by_the_names_of_who_hands_them_out() {
     assert_eq!(pod(&share("count: 1"), both).1, json!({"nvidia.com/gpu": "1"}));
 }
 
-/// One pod alone: KAI-Scheduler would start a gang in part.
+/// Only single pods: KAI-Scheduler would start a part of a gang.
 #[test]
 fn kai_places_single_pods_with_parts_of_cards() {
     let kai = "kubernetes: {cards: {products: [NVIDIA-H100-80GB-HBM3], kai: {queue: vision, priority_class: train}}}";
@@ -164,7 +164,7 @@ fn kai_places_single_pods_with_parts_of_cards() {
     assert!(said(&share("fraction: 0.5"), unnamed).contains("no queue of its is named"));
 }
 
-/// Without feature discovery nothing is known of the cards but their number.
+/// Without feature discovery only the number of GPUs is known.
 #[test]
 fn a_share_is_refused_where_every_card_is_known_to_be_too_small() {
     let of = |memory: &str| {

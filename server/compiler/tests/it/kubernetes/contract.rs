@@ -1,5 +1,6 @@
-//! The contract between the platform and a program holds in pods as on one machine: what a container's shell and the
-//! kubelet make of a pod's description is what this machine's processes are told, variable by variable, word by word.
+//! The contract between the platform and a program is the same in pods as on one machine. A container's shell
+//! and the kubelet derive the same variables and words from a pod's description as the processes of this
+//! machine get.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -17,7 +18,7 @@ use crate::support::try_plan;
 
 pub type Variables = BTreeMap<String, String>;
 
-/// Told to processes of one machine only, or to pods only.
+/// Variables of one machine's processes only, or of pods only.
 const DIFFERENT: [&str; 13] = [
     "CUBELOOM_HOST",
     "CUDA_VISIBLE_DEVICES",
@@ -34,8 +35,8 @@ const DIFFERENT: [&str; 13] = [
     "SPARK_LOCAL_IP",
 ];
 
-/// What the workers of this machine are told when they have the pods' addresses and paths. `shared`: those of a claim that
-/// holds the workspaces of several projects.
+/// The variables of this machine's workers with the pods' addresses and paths. `shared`: the paths in a claim
+/// that contains the workspaces of several projects.
 fn here(job: &Job, name: &str, shared: bool) -> LocalJob {
     let workers = job.roles.iter().flat_map(|role| {
         (0..role.replicas).map(move |index| WorkerBinding {
@@ -71,7 +72,7 @@ fn here(job: &Job, name: &str, shared: bool) -> LocalJob {
     }
 }
 
-/// As the kubelet replaces references.
+/// Expands references as the kubelet does.
 pub fn expand(text: &str, variables: &Variables) -> String {
     let (mut result, mut rest) = (String::new(), text);
     while let Some(at) = rest.find('$') {
@@ -96,7 +97,7 @@ pub fn expand(text: &str, variables: &Variables) -> String {
     result + rest
 }
 
-/// What the program in the `index`-th pod of a template sees: its words and its variables.
+/// The words and variables of the program in the `index`-th pod of a template.
 fn there(template: &Value, index: u32) -> (Vec<String>, Variables) {
     let container = &template["spec"]["containers"][0];
     let mut variables = Variables::new();
@@ -110,14 +111,14 @@ fn there(template: &Value, index: u32) -> (Vec<String>, Variables) {
         };
         variables.insert(entry["name"].as_str().unwrap().to_owned(), value);
     }
-    // The Job controller's own.
+    // Set by the Job controller.
     variables.entry("JOB_COMPLETION_INDEX".into()).or_insert_with(|| index.to_string());
     let words = container["command"].as_array().unwrap().iter();
     let words: Vec<String> = words.map(|word| expand(word.as_str().unwrap(), &variables)).collect();
     if words[0] == "/bin/sh" { shell(&words, &variables) } else { (words, variables) }
 }
 
-/// Runs the shell; instead of the program, something that shows its words and variables.
+/// Runs the shell, with a program that prints its words and variables.
 fn shell(words: &[String], variables: &Variables) -> (Vec<String>, Variables) {
     let show = "show() { printf '%s\\036' \"$@\"; printf '\\035'; /usr/bin/env -0; }; ";
     let program = format!("{show}{}", words[2].replace("exec ", "show "));
@@ -136,7 +137,7 @@ fn shell(words: &[String], variables: &Variables) -> (Vec<String>, Variables) {
     (words, pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-/// Templates by role, in the order of the roles.
+/// Templates by role, in role order.
 fn templates<'o>(job: &Job, objects: &'o [Value]) -> Vec<&'o Value> {
     let tasks = objects
         .iter()
@@ -221,7 +222,8 @@ fn pods_are_told_what_processes_are_told() {
     assert_same(&format!("{task}, {env}"), facts);
 }
 
-/// A task that gets data from a parameter and from an output, alone and beside a variable, as words and as variables.
+/// A task with data from a parameter and from an output, alone and next to a variable, as words and as
+/// variables.
 const GIVEN_DATA: &str = "
 apiVersion: cubeloom/v1
 kind: Pipeline

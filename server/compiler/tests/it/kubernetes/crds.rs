@@ -1,4 +1,4 @@
-//! The objects against the operators' own CRDs; `properties` checks what we know without them.
+//! Checks the manifests against the operators' own CRDs; `properties` checks the rules known without them.
 
 use cubeloom_compiler::lower::kubernetes::lower;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn objects_fit_the_crds() {
         "frameworkcontroller.microsoft.com_frameworks",
     ];
     let Some(mut schemas) = schemas(&files) else { return };
-    // The pods of batch Jobs are of the form that operators' templates have.
+    // The pods of batch Jobs have the form of the operators' templates.
     let operators = &schemas[&("kubeflow.org/v1".to_owned(), "PyTorchJob".to_owned())];
     let replicas = &operators["properties"]["spec"]["properties"]["pytorchReplicaSpecs"];
     let template = replicas["additionalProperties"]["properties"]["template"].clone();

@@ -1,4 +1,5 @@
-//! Lowering for Kubernetes: what each framework becomes on each kind of cluster, byte for byte, and what holds always.
+//! Lowering for Kubernetes: the manifests of each framework on each kind of cluster, byte for byte, and
+//! invariants.
 
 mod cards;
 pub mod contract;
@@ -21,22 +22,22 @@ use cubeloom_domain::{JsonMap, Problem, RunId, TaskIx, Timestamp};
 
 use crate::support::{fixtures, try_plan};
 
-/// A cluster that facts describe.
+/// A cluster described by facts.
 fn cluster(text: &str) -> (Facts, KubernetesFacts) {
     read_facts(text).unwrap()
 }
 
-/// The pods of an object of Kubernetes itself, which may be one.
+/// The pods of a built-in Kubernetes kind, which may be a Pod.
 fn template(object: &serde_json::Value) -> &serde_json::Value {
     if object["kind"] == "Pod" { object } else { &object["spec"]["template"] }
 }
 
-/// A cluster with everything.
+/// A cluster with everything installed.
 fn full() -> (Facts, KubernetesFacts) {
     cluster(FULL_CLUSTER)
 }
 
-/// The fixtures' templates, with images: pods need one.
+/// The fixtures' templates, with images, because pods need one.
 pub fn templates() -> cubeloom_domain::template::TemplateSet {
     let mut set = fixtures();
     for installed in set.values_mut().flat_map(std::collections::BTreeMap::values_mut) {
@@ -70,7 +71,8 @@ fn single() {
     insta::assert_yaml_snapshot!(lowered(task, &full()));
 }
 
-/// The kubelet follows links in a `subPath`, anywhere in the claim: none leads through a folder that a project's pods can change.
+/// The kubelet follows links in a `subPath`, anywhere in the claim: none leads through a folder that a
+/// project's pods can change.
 #[test]
 fn of_a_claim_that_projects_share_only_whole_workspaces_are_mounted() {
     let facts = "{cluster: c, volumes: {sets: {kind: workspace, path: a/sets}}, kubernetes: {workspace_path: vision}}";
@@ -103,7 +105,8 @@ fn of_a_claim_that_projects_share_only_whole_workspaces_are_mounted() {
     assert_eq!(refused[0].path, "/tasks/0/volumes/0/mount", "{refused:?}");
 }
 
-/// The claim of the workspaces holds those of all projects: a volume that names it is the project's own folder in it.
+/// The claim of the workspaces contains those of all projects: a volume with this claim is the project's own
+/// folder in it.
 #[test]
 fn a_volume_that_is_the_workspaces_claim_is_the_projects_workspace() {
     let mounts = |path: &str, claim: &str| {
@@ -150,7 +153,7 @@ fn pytorch_elastic() {
     ));
 }
 
-/// A Job's template can never be changed, so what its pods are told is the same however many of them there are now.
+/// A Job's template is immutable, so its pods get the same variables for every current number of workers.
 #[test]
 fn an_elastic_jobs_pods_are_told_the_same_whatever_its_size() {
     let task = "template: pytorch, arguments: {elastic: {min: 2, max: 4}}";
@@ -252,7 +255,7 @@ fn spark_by_volcano() {
     ));
 }
 
-/// A driver without executors of ours is a pod like any other, whatever operator is there.
+/// A driver without executors of ours is an ordinary pod, whatever operator is installed.
 #[test]
 fn spark_alone() {
     let task = "template: spark, arguments: {mode: local, master: \"local[$(SPARK_WORKER_CORES)]\"}, resources: {cpu: \"3\"}";
@@ -291,14 +294,14 @@ fn nni() {
     insta::assert_yaml_snapshot!(lowered("template: nni", &full()));
 }
 
-/// Where nothing starts a gang whole, frameworkcontroller promises as much as a Job for each role.
+/// Without a gang scheduler, frameworkcontroller guarantees as much as a Job for each role.
 #[test]
 fn nni_by_frameworkcontroller() {
     let facts = "kubernetes: {kinds: {frameworks.frameworkcontroller.microsoft.com/v1: {}}}";
     insta::assert_yaml_snapshot!(lowered("template: nni", &cluster(facts)));
 }
 
-/// What queues or starts jobs whole knows nothing of a Framework, whatever somebody says of its controller.
+/// Gang schedulers and queues do not support a Framework, whatever the facts say of its controller.
 #[test]
 fn frameworkcontroller_is_passed_over_where_it_would_break_a_promise() {
     for (scheduler, expected) in [

@@ -1,4 +1,4 @@
-//! Names: what an attempt creates has names that Kubernetes takes, that never change, and that no other has.
+//! Names: an attempt's manifests have valid names on Kubernetes, which never change and are unique.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ fn key(entropy: u64, task: &str, instance: u32, n: u32) -> AttemptKey {
     AttemptKey { run, task: task.to_owned(), instance, n }
 }
 
-/// DNS-1035: what Services and the operators' webhooks ask of a job's name.
+/// DNS-1035: required of a job's name by Services and the operators' webhooks.
 pub fn is_dns_1035(name: &str) -> bool {
     (1..=63).contains(&name.len())
         && name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -26,7 +26,7 @@ proptest! {
         let name = key(entropy, &task, instance, n).object_name();
         prop_assert_eq!(&name, &key(entropy, &task, instance, n).object_name());
         prop_assert!(is_dns_1035(&name), "{}", name);
-        // The longest name that is made of it: a pod, of the role with the longest name.
+        // The longest derived name: a pod of the role with the longest name.
         let pod = format!("{name}-evaluator-{}", u32::MAX);
         prop_assert!(is_dns_1035(&pod), "{}", pod);
     }

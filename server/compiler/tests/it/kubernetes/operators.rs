@@ -1,4 +1,4 @@
-//! What KubeRay and the spark-operator ask of their objects, beside what their CRDs say.
+//! Requirements of KubeRay and the spark-operator on their manifests, besides those of their CRDs.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub fn ray(object: &Value, found: &mut Findings) -> (u64, Option<u64>) {
     (workers, Some(workers))
 }
 
-/// The workers of a SparkApplication. Volcano is told of the driver alone, and keeps room for the others.
+/// The workers of a SparkApplication. Volcano gets only the driver, and reserves room for the others.
 pub fn spark(object: &Value, found: &mut Findings) -> (u64, Option<u64>) {
     let spec = &object["spec"];
     found.expect(spec["mode"] == "cluster" && spec["restartPolicy"]["type"] == "Never", "the mode");
@@ -52,7 +52,7 @@ pub fn spark(object: &Value, found: &mut Findings) -> (u64, Option<u64>) {
     (1 + spec["executor"]["instances"].as_u64().unwrap(), None)
 }
 
-/// The workers of a Framework: nothing starts them together. Names are those that the controller's kind takes.
+/// The workers of a Framework: nothing starts them together. Their names are valid for the controller's kind.
 pub fn framework(object: &Value, found: &mut Findings) -> (u64, Option<u64>) {
     let is_bare = |name: &Value| {
         let name = name.as_str().unwrap();

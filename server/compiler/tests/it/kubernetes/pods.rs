@@ -1,4 +1,4 @@
-//! What a task's own settings ask of its pods, whatever object they are of: where they go, what they hold, what they may.
+//! Requirements of a task's settings on its pods, in every kind of manifest: placement, content, permissions.
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, pull_secret};
@@ -33,7 +33,7 @@ fn names(list: &Value) -> Vec<&str> {
     list.as_array().into_iter().flatten().map(|one| one["name"].as_str().unwrap()).collect()
 }
 
-/// The node group, the selector, the tolerations and the network that the document names.
+/// The node group, selector, tolerations and network in the document.
 fn place(spec: &Value, job: &Job, facts: &KubernetesFacts, found: &mut Findings) {
     let mut selector = job.placement.selector.clone();
     let known = job.placement.node_group.as_ref().and_then(|name| facts.node_groups.get(name));
@@ -62,7 +62,7 @@ fn place(spec: &Value, job: &Job, facts: &KubernetesFacts, found: &mut Findings)
     found.expect((spec["dnsPolicy"] == "ClusterFirstWithHostNet") == network, "names in that network");
 }
 
-/// The nodes that have cards of the type; where slices are asked for, the resource names them.
+/// The nodes with GPUs of the type; for slices, the resource name selects them.
 fn nodes(spec: &Value, resources: &Resources, facts: &KubernetesFacts, found: &mut Findings) {
     let by_product = resources.gpu.as_ref().filter(|gpu| gpu.mig_profile().is_none());
     let kind = by_product.and_then(|gpu| gpu.kind.as_deref());
@@ -104,7 +104,7 @@ fn others(spec: &Value, job: &Job, resources: &Resources, found: &mut Findings) 
         let is = |rule: &Value, key: &str, operator: &str, value: &str| {
             rule["key"] == key && rule["operator"] == operator && rule["values"] == json!([value])
         };
-        // A rule about the run alone would tear a gang apart.
+        // A rule about the run alone would separate a gang.
         rules.is_some_and(|rules| {
             rules.len() == 2
                 && is(&rules[0], "cubeloom/root-run", "In", job.root().as_str())
@@ -134,7 +134,7 @@ fn others(spec: &Value, job: &Job, resources: &Resources, found: &mut Findings) 
     found.expect((own(&together), own(&apart)) == wanted, "workers are packed or spread as it says");
 }
 
-/// Shared memory is a volume in memory, of the size that is asked for.
+/// Shared memory is a memory-backed volume of the requested size.
 fn shm(spec: &Value, resources: &Resources, found: &mut Findings) {
     let volumes = spec["volumes"].as_array().unwrap();
     let volume = volumes.iter().find(|volume| volume["name"] == "shm");
@@ -148,7 +148,7 @@ fn shm(spec: &Value, resources: &Resources, found: &mut Findings) {
     found.expect(mounted == resources.shm.is_some(), "it is where programs look for it");
 }
 
-/// CPU, memory, cards and RDMA devices.
+/// CPU, memory, GPUs and RDMA devices.
 fn amounts(asked: &Value, resources: &Resources, facts: &KubernetesFacts, found: &mut Findings) {
     let mut wanted = json!({"cpu": resources.cpu.to_string(), "memory": resources.memory.to_string()});
     let mut put = |name: &str, amount: u64| wanted[name] = amount.to_string().into();

@@ -1,4 +1,5 @@
-//! For every framework x option x cluster: the objects have the shape that the API server and the webhooks ask for.
+//! For every framework x option x cluster: the manifests have the shape that the API server and the webhooks
+//! require.
 
 use cubeloom_compiler::lower::kubernetes::lower;
 use proptest::prelude::*;

@@ -1,11 +1,11 @@
-//! What a cluster cannot give is refused when the run is planned, at its place in the document.
+//! Planning refuses requests that a cluster cannot satisfy, at their positions in the document.
 
 use cubeloom_domain::Severity;
 
 use super::{cluster, full, try_job};
 use crate::support::repository;
 
-/// The paths of the errors that planning finds.
+/// The paths of the errors from planning.
 fn refused(task: &str, facts: &str) -> Vec<String> {
     match try_job(task, &cluster(facts).0) {
         Ok(_) => Vec::new(),
@@ -55,7 +55,7 @@ fn facts_that_cannot_be_read_are_told() {
     assert!(read("kubernetes: {\n").contains("2:1"), "{}", read("kubernetes: {\n"));
 }
 
-/// What the documentation shows is read, and sets every key.
+/// The facts in the documentation are valid, and set every key.
 #[test]
 fn the_documented_facts_are_read() {
     let text = std::fs::read_to_string(repository().join("docs/kubernetes.md")).unwrap();

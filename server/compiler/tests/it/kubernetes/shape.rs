@@ -1,5 +1,5 @@
-//! What Kubernetes, the CRDs and the operators' webhooks ask of objects, as far as our objects can break it: written
-//! down from their schemas, so that it is checked without them.
+//! Requirements of Kubernetes, the CRDs and the operators' webhooks that our manifests could violate. They
+//! are transcribed from the schemas, so that the test needs none.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::names::is_dns_1035;
 use super::{operators, pods};
 
-/// What an object must be: its kind, the name of its pods' containers, where its replicas are.
+/// The requirements on a manifest: its kind, the name of its pods' containers, the path of its replicas.
 struct Kind {
     api: &'static str,
     kind: &'static str,
@@ -59,7 +59,7 @@ const KINDS: [Kind; 12] = [
     },
 ];
 
-/// What is wrong; nothing is.
+/// The violations; empty if all is well.
 pub struct Findings(Vec<String>);
 
 impl Findings {
@@ -70,7 +70,7 @@ impl Findings {
     }
 }
 
-/// Everything that is wrong with the objects of a job.
+/// Everything that is wrong with the manifests of a job.
 pub fn check(job: &Job, facts: &KubernetesFacts, made: &KubernetesJob) -> Vec<String> {
     let mut found = Findings(Vec::new());
     let (mut workers, mut together) = (0, None);
@@ -125,7 +125,7 @@ fn labels(labels: &Value, found: &mut Findings) {
     }
 }
 
-/// How many replicas there are, and how many start together where the object says so.
+/// The number of replicas, and how many start together if the manifest says so.
 fn replicas(kind: &Kind, object: &Value, found: &mut Findings) -> (u64, Option<u64>) {
     let spec = &object["spec"];
     match kind.replicas {
@@ -206,7 +206,7 @@ fn kubeflow(kind: &Kind, roles: &Value, spec: &Value, found: &mut Findings) -> (
     (total, spec.pointer("/runPolicy/schedulingPolicy/minAvailable").and_then(Value::as_u64))
 }
 
-/// The templates of an object's pods.
+/// The templates of a manifest's pods.
 fn templates<'o>(kind: &Kind, object: &'o Value) -> Vec<&'o Value> {
     match object.pointer(kind.replicas).filter(|_| !kind.replicas.is_empty()) {
         Some(spec) if ["RayJob", "SparkApplication"].contains(&kind.kind) => operators::templates(spec),
@@ -278,7 +278,7 @@ fn container(container: &Value, volumes: &BTreeSet<String>, found: &mut Findings
     }
 }
 
-/// The names of a list, each once.
+/// The names of a list, which must be unique.
 fn names(list: &Value, what: &str, found: &mut Findings) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for entry in list.as_array().unwrap() {

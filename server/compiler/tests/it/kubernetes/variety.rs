@@ -1,4 +1,4 @@
-//! Tasks and clusters of every kind, for properties that hold for all of them.
+//! Tasks and clusters of every kind, for property tests.
 
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -65,7 +65,7 @@ const OPTIONS: [&[&str]; 8] = [
     &["outputs: [rows]"],
 ];
 
-/// What a cluster has beside cards, RDMA and the nodes' network.
+/// Facts of a cluster besides GPUs, RDMA and the nodes' network.
 const CLUSTERS: [&str; 6] = [
     "volcano: {queue: q}, spark_account: cubeloom-spark, kinds: {pytorchjobs.kubeflow.org/v1: {gang: true}, \
      xgboostjobs.kubeflow.org/v1: {gang: true}, mpijobs.kubeflow.org/v2beta1: {gang: true}, \
@@ -86,7 +86,6 @@ const CLUSTERS: [&str; 6] = [
      kinds: {frameworks.frameworkcontroller.microsoft.com/v1: {}}",
 ];
 
-/// A task's settings.
 pub fn task() -> impl Strategy<Value = String> {
     let options = subsequence(OPTIONS.to_vec(), 0..=OPTIONS.len())
         .prop_flat_map(|rows| rows.into_iter().map(|row| select(row.to_vec())).collect::<Vec<_>>());
@@ -94,7 +93,6 @@ pub fn task() -> impl Strategy<Value = String> {
         .prop_map(|(template, options)| [vec![template], options].concat().join(", "))
 }
 
-/// A cluster's facts.
 fn facts() -> impl Strategy<Value = String> {
     (select(CLUSTERS.to_vec()), select(vec!["", "registry.test", "example.org"])).prop_map(|(cluster, account)| {
         format!(
@@ -104,7 +102,7 @@ fn facts() -> impl Strategy<Value = String> {
     })
 }
 
-/// Both. Volcano gives no fractions of cards.
+/// Both. Volcano supports no GPU fractions.
 pub fn task_on_cluster() -> impl Strategy<Value = (String, String)> {
     let fits = |(task, facts): &(String, String)| !task.contains("fraction") || !facts.contains("volcano");
     (task(), facts()).prop_filter("Volcano shares GPUs by memory", fits)

@@ -1,5 +1,5 @@
-//! A variety of objects in files, for `tests/cluster/checks/acceptance.py`: a real API server and the real webhooks look at
-//! what `properties` and `crds` look at from what is written down of them.
+//! Writes a variety of manifests to files for `tests/cluster/checks/acceptance.py`. There a real API server
+//! and the real webhooks check what `properties` and `crds` check from transcribed rules.
 
 use std::fs;
 use std::path::PathBuf;

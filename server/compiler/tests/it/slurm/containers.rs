@@ -1,4 +1,4 @@
-//! What a job with an image becomes where a cluster can run images.
+//! Lowering of a job with an image if a cluster can run images.
 
 use cubeloom_compiler::lower::Refusal;
 use cubeloom_compiler::lower::slurm::{lower, read_facts};
@@ -10,7 +10,7 @@ use crate::support::{repository, templates, try_plan};
 
 const REFERENCE: &str = "ghcr.io/cubeloom/echo:1.0.0";
 
-/// A task with an image, and a card, on a cluster that runs images so.
+/// A task with an image and a GPU, on a cluster with this container runtime.
 fn in_image(containers: &str, image: &str) -> Result<SlurmJob, Vec<Refusal>> {
     let cluster = format!("{}, cards: {{}}, {containers}}}", BARE.strip_suffix('}').unwrap());
     let (facts, slurm) = read_facts(&cluster).unwrap();
@@ -47,7 +47,7 @@ fn a_template_that_runs_any_image_needs_a_program_for_containers() {
     assert_eq!(planned(", containers: {by: apptainer}"), Ok(1));
 }
 
-/// What differs: the lines about the image, and the words that lead into it.
+/// The differences: the lines about the image, and the words that enter it.
 fn summary(made: &SlurmJob) -> String {
     let from = made.script.find("# The image in").unwrap();
     let lines: Vec<&str> = made.script[from..].lines().take_while(|line| !line.is_empty()).collect();
@@ -67,7 +67,7 @@ fn charliecloud() {
     insta::assert_snapshot!(summary(&made));
 }
 
-/// As the node's own shell does it: an image that cannot be had ends the script, and is named.
+/// In the node's own shell: an unavailable image ends the script, and is named.
 #[test]
 fn an_image_that_is_not_there_ends_the_script() {
     let made = in_image("containers: {by: charliecloud, images: /nonexistent}", REFERENCE).unwrap();
@@ -79,7 +79,7 @@ fn an_image_that_is_not_there_ends_the_script() {
     assert!(!done.status.success() && said.contains("there is no image /shared/vision/.images/"), "{said}");
 }
 
-/// As the node's own shell does it, with a program that pulls to nothing that is there.
+/// In the node's own shell, with a program that refuses to pull to an existing target.
 #[test]
 fn what_a_pull_that_was_cut_off_has_left_is_in_nobodys_way() {
     use std::os::unix::fs::PermissionsExt;

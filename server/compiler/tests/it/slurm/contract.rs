@@ -1,4 +1,4 @@
-//! What workers are told on Slurm is what they are told on one machine, once the nodes have filled in what is open.
+//! Workers on Slurm get the variables of workers on one machine, once the nodes have replaced the tokens.
 
 use cubeloom_compiler::lower::slurm::{FULL_CLUSTER, read_facts};
 use cubeloom_compiler::lower::{self, slurm};
@@ -37,7 +37,7 @@ fn binding(rank: u32) -> WorkerBinding {
     }
 }
 
-/// The processes of a job, as the nodes fill them in.
+/// The processes of a job, with the tokens replaced as on the nodes.
 fn filled(job: &LocalJob) -> LocalJob {
     let mut text = serde_json::to_string(job).unwrap().replace(tokens::LINK, "10063");
     for rank in (0u32..).take(job.workers.len()) {
@@ -69,7 +69,7 @@ fn on_one_machine(job: &Job, like: &LocalJob) -> LocalJob {
     }
 }
 
-/// What only workers of one machine are told: that they are on its loopback interface, each with an address of its own.
+/// Variables of workers on one machine only: the loopback interface, and a loopback address for each.
 const ON_ONE_MACHINE: &[&str] = &[
     "DMLC_INTERFACE",
     "DMLC_NODE_HOST",
@@ -79,7 +79,7 @@ const ON_ONE_MACHINE: &[&str] = &[
     "POD_IP",
     "SPARK_LOCAL_IP",
 ];
-/// What only those on Slurm are told: the job's own port.
+/// Variables on Slurm only: the job's own port.
 const ON_SLURM: &[&str] = &["CUBELOOM_LINK_PORT", "CUBELOOM_MPI_PORT"];
 
 #[test]

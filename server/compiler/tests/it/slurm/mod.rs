@@ -1,4 +1,4 @@
-//! Lowering for Slurm: what each kind of job becomes, byte for byte, and what is refused.
+//! Lowering for Slurm: the script of each kind of job, byte for byte, and the refusals.
 
 mod containers;
 mod contract;
@@ -29,7 +29,7 @@ fn job_of(task: &str, facts: &Facts) -> Job {
 
 fn on(cluster: &str, task: &str) -> Result<SlurmJob, Vec<Refusal>> {
     let (facts, slurm): (Facts, SlurmFacts) = read_facts(cluster).unwrap();
-    // Planning would refuse what the cluster cannot give, by the same lowering.
+    // Planning would refuse it with the same lowering.
     lower(&job_of(task, &Facts { slurm: None, ..facts }), &slurm)
 }
 
@@ -109,7 +109,7 @@ fn nodes_of_its_own() {
     insta::assert_snapshot!(script(FULL_CLUSTER, task));
 }
 
-/// By rank as long as that gives each a port of its own.
+/// By rank as long as that gives each worker its own port.
 #[test]
 fn workers_of_one_node_have_ports_of_their_own() {
     let job =
@@ -141,7 +141,7 @@ fn workers_of_one_node_have_ports_of_their_own() {
     assert!(!well && said.contains("more than 63 workers are on n0"), "{said}");
 }
 
-/// What a task sets goes over what the cluster gives, and a port of the job's is given to programs that meet.
+/// A task's variables override the cluster's, and programs that need a rendezvous get a port of the job.
 #[test]
 fn a_tasks_own_variables_go_over_the_clusters() {
     let facts =
@@ -193,7 +193,7 @@ fn facts_that_are_wrong_are_named() {
     }
 }
 
-/// What is shown before a submission is what the submission would be, also of what it is refused.
+/// The preview equals the later submission, including refusals.
 #[test]
 fn a_preview_is_bound_as_the_submission_would_be() {
     let (facts, slurm) = read_facts(FULL_CLUSTER).unwrap();
@@ -220,7 +220,7 @@ fn a_preview_is_bound_as_the_submission_would_be() {
     assert!(shown(Ok(None))[0].as_ref().unwrap().get("script").is_none(), "this machine has no scripts");
 }
 
-/// Of what comes after others nothing is asked: it is told before it begins.
+/// Dependent tasks are not checked here: their refusals appear before they begin.
 #[test]
 fn the_first_tasks_of_a_plan_that_a_cluster_would_not_take_are_told() {
     let (facts, _) = read_facts(FULL_CLUSTER).unwrap();

@@ -1,4 +1,4 @@
-//! Servers that are killed, that stand still, and that have lost a bit.
+//! Servers that are killed, that hang, or whose data is corrupt.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use cubeloom_storage::transfer::{Outcome, Progress, Stop, TransferError, transfe
 use super::{Hdfs, MIB, content_of, hdfs_spec, put};
 use crate::helpers::{content, copy, write};
 
-/// The silence of a server that is borne where a transfer does not say how long.
+/// Default idle timeout.
 const BY_DEFAULT: Duration = Duration::from_secs(60);
 
 pub(super) async fn no_name_node(hdfs: &mut Hdfs) {
@@ -34,13 +34,13 @@ pub(super) async fn no_name_node(hdfs: &mut Hdfs) {
     }
 }
 
-/// A server that neither answers nor hangs up costs the time that was allowed, not more: the one that knows the files, and the
-/// one that has them, reading and writing. What was there stays.
+/// A server that neither responds nor hangs up costs the timeout, not more: NameNode and DataNode, reading
+/// and writing. The existing target stays.
 pub(super) async fn frozen(hdfs: &mut Hdfs) {
     let old = content(MIB, 6);
     put(hdfs, "frozen/old.bin", &old).await;
     put(hdfs, "frozen/model.bin", &old).await;
-    // What is left of a transfer that was killed is nothing that a folder holds.
+    // The remains of a killed transfer do not count as files of a folder.
     put(hdfs, "frozen/.old.bin.cubeloom-part", b"half").await;
     let before = content_of(hdfs, "frozen").await;
     assert!(before.iter().all(|(_, bytes)| *bytes == old) && before.len() == 2, "two files");
@@ -55,7 +55,7 @@ pub(super) async fn frozen(hdfs: &mut Hdfs) {
             [("namenode", &pull), ("namenode", &push), ("datanode", &pull), ("datanode", &push)]
         {
             let mut spec = whole.clone();
-            // Over HTTP a write is given five times as long.
+            // Over HTTP the timeout of a write is five times as long.
             (spec.silence, spec.attempts) = (Duration::from_secs(2), 1);
             hdfs.order(&format!("freeze {server}"));
             let began = Instant::now();
@@ -67,7 +67,7 @@ pub(super) async fn frozen(hdfs: &mut Hdfs) {
             !to.exists() && content_of(hdfs, "frozen").await == before,
             "{address}: nothing half is left"
         );
-        // A DataNode that goes on does what WebHDFS was asked for long ago: an unfinished file beside the target, in the way of nobody.
+        // A resumed DataNode executes an old WebHDFS request: an unfinished, harmless file beside the target.
         copy(&push).await.unwrap();
         let there = content_of(hdfs, "frozen").await;
         assert!(there.iter().map(|(name, _)| name.as_str()).eq(["model.bin", "old.bin"]), "{address}");
@@ -76,7 +76,7 @@ pub(super) async fn frozen(hdfs: &mut Hdfs) {
     }
 }
 
-/// A block that is not what was written any more is not taken for it.
+/// A corrupt block is detected.
 pub(super) async fn spoilt(hdfs: &mut Hdfs) {
     let bytes = content(MIB, 11);
     put(hdfs, "spoilt/one.bin", &bytes).await;
@@ -108,7 +108,7 @@ pub(super) async fn no_data_node(hdfs: &mut Hdfs) {
     let to = dir.path().join("big.bin");
     let mut spec = hdfs_spec(&format!("{address}/faults/big.bin"), to.to_str().unwrap());
     spec.parallel = 1;
-    // Killed when a quarter is here, which waits for that.
+    // Killed when a quarter has arrived; the transfer waits for that.
     let (reached, at_quarter) = std::sync::mpsc::channel();
     let (killed, is_killed) = std::sync::mpsc::channel();
     let channels = Mutex::new(Some((reached, is_killed)));

@@ -1,4 +1,4 @@
-//! What is fetched of a folder: all of it, some of it, days of it, when it is complete, in fewer files.
+//! Fetches all of a folder, part of it, by date, once it is complete, and merged into fewer files.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(super) async fn there_and_back(hdfs: &mut Hdfs) {
         assert_eq!(names(&back), ["big file.bin", "sub/empty"], "{address}");
         assert!(std::fs::read(back.join("big file.bin")).unwrap() == std::fs::read(&file).unwrap());
         assert!(got.files.iter().any(|file| file.sha256.as_deref() == Some(&sha256(&bytes))));
-        // Nothing of it is fetched twice.
+        // The second run fetches nothing.
         let again = copy(&hdfs_spec(&folder, &format!("{}/", back.display()))).await.unwrap();
         assert_eq!(again.skipped(), 2, "{address}");
         let pattern = format!("{address}/back-{kind}/**/e*");
@@ -67,7 +67,7 @@ pub(super) async fn partitions(hdfs: &mut Hdfs) {
     let (code, said, output) = pull("2026-11-18", "2026-11-18", &[]);
     assert_eq!((code, &output["files"]), (Some(0), &2.into()), "{said}");
     assert_eq!(names(&dir.path().join("in")), ["dt=2026-11-18/part-0.csv", "dt=2026-11-18/part-1.csv"]);
-    // A day that is not there, and one that is not complete.
+    // One day is missing, and one is incomplete.
     let (code, said, _) = pull("2026-11-18", "2026-11-19", &[]);
     assert!(
         code == Some(1) && said.contains("dt=2026-11-19/") && said.contains("no _SUCCESS"),
@@ -80,7 +80,7 @@ pub(super) async fn partitions(hdfs: &mut Hdfs) {
     let left_out: Vec<&str> =
         output["left_out"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
     assert!(left_out.len() == 2 && left_out[0].contains("2026-11-19"), "{left_out:?}");
-    // One file a day, under a name of its own.
+    // One file per day, under a separate name.
     let file = format!("{}/logs/dt=%Y-%m-%d/part-0.csv", hdfs.addresses[0]);
     let days = ["--from", &file, "--to", "days/%d.csv", "--first", "2026-11-20", "--last", "2026-11-21"];
     let (code, said, _) = call(dir.path(), &user(), &days);
@@ -108,7 +108,7 @@ pub(super) async fn waiting(hdfs: &mut Hdfs) {
     let (done, ()) = tokio::join!(copy(&spec), soon);
     assert_eq!(done.unwrap().files.len(), 2);
     assert_eq!(names(dir.path()), ["part-0.csv", "part-1.csv"]);
-    // Without a marker, the folder itself is waited for.
+    // Without a marker, it waits for the folder itself.
     let next = format!("{}/late/dt=2026-11-22/", hdfs.addresses[0]);
     let mut spec = hdfs_spec(&next, &format!("{}/", dir.path().join("next").display()));
     spec.wait = Duration::from_secs(60);
@@ -140,7 +140,7 @@ pub(super) async fn merging(hdfs: &mut Hdfs) {
     assert!(merged.files.len() < 6, "{merged:?}");
     assert_eq!(std::fs::read(dir.path().join("large.csv")).unwrap(), content(MIB, 4));
     assert_eq!(copy(&spec).await.unwrap().skipped(), merged.files.len() as u64);
-    // What is not lines cannot be merged.
+    // Files that are not lines cannot be merged.
     put(hdfs, "small/table.parquet", b"PAR1").await;
     let error = copy(&spec).await.unwrap_err().to_string();
     assert!(error.contains("table.parquet") && error.contains("cannot be merged"), "{error}");

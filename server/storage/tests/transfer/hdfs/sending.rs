@@ -1,4 +1,4 @@
-//! What is sent, and what of it stays when it was not to be: a transfer that broke off, another's file, a quota.
+//! Uploads, and what a failed one leaves: an interrupted transfer, another user's file, a quota.
 
 use cubeloom_storage::transfer::TransferError;
 
@@ -12,7 +12,7 @@ pub(super) async fn pushed_twice(hdfs: &mut Hdfs) {
         for name in ["a.csv", "b.csv", "c.csv"] {
             write(dir.path().join("out").join(name), name.as_bytes());
         }
-        // That of who made the files is not sent: it would say too early that all are there.
+        // The source's own marker is not sent: it would mark the target as complete too early.
         write(dir.path().join("out/_SUCCESS"), b"of another");
         let folder = format!("{address}/pushed/");
         let mut push = hdfs_spec(&format!("{}/", dir.path().join("out").display()), &folder);
@@ -26,13 +26,14 @@ pub(super) async fn pushed_twice(hdfs: &mut Hdfs) {
         copy(&hdfs_spec(&folder, &format!("{}/", back.display()))).await.unwrap();
         assert_eq!(names(&back), ["_SUCCESS", "a.csv", "b.csv", "c.csv"]);
         assert_eq!(std::fs::read_to_string(back.join("b.csv")).unwrap(), "another");
-        // What somebody else has changed there is sent anew.
+        // A file that another user has changed there is sent again.
         put(hdfs, "pushed/a.csv", b"changed").await;
         assert_eq!(copy(&push).await.unwrap().skipped(), 2, "{address}");
     }
 }
 
-/// A push that fails half-way leaves what was there, and nothing beside it; a small file and one of several blocks.
+/// An upload that fails midway leaves the existing file, and nothing beside it; for a small file and one of
+/// several blocks.
 pub(super) async fn broken_off(hdfs: &mut Hdfs) {
     for (size, name) in [(3 * MIB, "small.bin"), (20 * MIB, "large.bin")] {
         let bytes = content(size, 9);
@@ -54,7 +55,7 @@ pub(super) async fn broken_off(hdfs: &mut Hdfs) {
             };
             copy(&all("kept")).await.unwrap();
             assert_eq!(std::fs::read(dir.path().join("kept").join(name)).unwrap(), b"old", "{target}");
-            // The whole of it takes the place of what was there.
+            // The complete file replaces the existing one.
             source.change(|behaviour| behaviour.dies_after = None);
             copy(&hdfs_spec(&source.url("data.bin"), &target)).await.unwrap();
             copy(&all("whole")).await.unwrap();
@@ -71,7 +72,7 @@ pub(super) async fn broken_off(hdfs: &mut Hdfs) {
     }
 }
 
-/// Files of others are not read, and not written over, and the reason is told; by both protocols.
+/// Other users' files are neither read nor overwritten, and the error has the reason; by both protocols.
 pub(super) async fn somebody_else(hdfs: &mut Hdfs) {
     put(hdfs, "own/secret.csv", b"secret\n").await;
     put(hdfs, "own/mine.csv", b"old\n").await;
@@ -96,7 +97,7 @@ pub(super) async fn somebody_else(hdfs: &mut Hdfs) {
     );
 }
 
-/// Has the NameNode change something, as whoever may do everything.
+/// Changes something on the NameNode as superuser.
 async fn change(hdfs: &Hdfs, what: &str) {
     let address = hdfs.addresses[1].replace("webhdfs", "http");
     let url = format!("{address}/webhdfs/v1/{what}&user.name={}", user());
@@ -104,7 +105,8 @@ async fn change(hdfs: &Hdfs, what: &str) {
     assert!(answer.status().is_success(), "{}", answer.text().await.unwrap());
 }
 
-/// A folder whose quota ends in the middle of a file, of which two blocks of three fit: that is told, and what was there stays, alone.
+/// A folder whose quota ends in the middle of a file, after two of three blocks. The error reports it, and
+/// the existing file stays, alone.
 pub(super) async fn full(hdfs: &mut Hdfs) {
     put(hdfs, "full/model.bin", b"old").await;
     put(hdfs, "full/big.bin", &content(MIB, 8)).await;

@@ -1,4 +1,4 @@
-//! Alerts: the channels of a project, and what became of their messages.
+//! Alerts: channels of a project, and deliveries of their messages.
 
 mod create;
 mod delete;
@@ -18,7 +18,6 @@ use crate::state::Web;
 
 pub(crate) use view::{ChannelView, DeliveryView};
 
-/// The routes.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list, create::create))
@@ -27,7 +26,7 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(deliveries::deliveries))
 }
 
-/// The channel of a route, which must be one of the route's project.
+/// The channel of a route, which must belong to the route's project.
 async fn of_route(web: &Web, (project, id): &(String, String)) -> ApiResult<Channel> {
     let channel = web.store().alert_channel(id).await?.filter(|channel| channel.project == *project);
     channel.ok_or_else(|| ApiError::not_found("alert channel", id))

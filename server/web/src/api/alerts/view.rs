@@ -1,4 +1,4 @@
-//! Channels and messages, as the API shows them and as they are written.
+//! Channels and messages: views, and request bodies.
 
 use cubeloom_alerts::{address, quiet};
 use cubeloom_domain::alert::{Alert, AlertKind, Channel, ChannelKind, Delivery, Language, QuietHours, Rules};
@@ -10,14 +10,14 @@ use crate::check::Found;
 use crate::state::Web;
 use crate::time::{Time, maybe};
 
-/// The most channels of a project.
+/// Maximum number of channels per project.
 pub(super) const CHANNELS: usize = 50;
-/// The most pipelines that a channel names.
+/// Maximum number of pipelines that a channel names.
 const PIPELINES: usize = 200;
-/// The longest address, and the longest secret.
+/// Maximum length of an address or a secret.
 const ADDRESS: usize = 4000;
 const SECRET: usize = 500;
-/// Spans, in seconds: a minute, and thirty days.
+/// Limits of durations, in seconds: a minute, and thirty days.
 const LEAST_WAIT: u64 = 60;
 const LONGEST: u64 = 30 * 86_400;
 
@@ -193,7 +193,7 @@ impl From<Delivery> for DeliveryView {
     }
 }
 
-/// The kind of channel that a word means.
+/// Parses the kind of a channel.
 pub(super) fn kind_of(web: &Web, word: &str, found: &mut Found) -> ChannelKind {
     let kind = ChannelKind::ALL.into_iter().find(|kind| kind.as_str() == word);
     if kind.is_none() {
@@ -206,7 +206,7 @@ pub(super) fn kind_of(web: &Web, word: &str, found: &mut Found) -> ChannelKind {
     kind.unwrap_or(ChannelKind::Webhook)
 }
 
-/// An address that fits the kind.
+/// Checks that the address fits the kind.
 pub(super) fn check_address(kind: ChannelKind, text: &str, found: &mut Found) {
     found.text("/address", text, ADDRESS);
     if let Some(wrong) = address::mistake(kind, text.trim()) {
@@ -214,7 +214,7 @@ pub(super) fn check_address(kind: ChannelKind, text: &str, found: &mut Found) {
     }
 }
 
-/// A secret, where the kind has one.
+/// Checks the secret, if the kind has one.
 pub(super) fn check_secret(kind: ChannelKind, secret: &str, found: &mut Found) {
     found.text("/secret", secret, SECRET);
     if !kind.signs() && !secret.is_empty() {
@@ -222,7 +222,7 @@ pub(super) fn check_secret(kind: ChannelKind, secret: &str, found: &mut Found) {
     }
 }
 
-/// Rules, when they can be followed.
+/// Parses and validates rules.
 pub(super) fn read_rules(view: RulesView, found: &mut Found) -> Rules {
     let offered = |word: &String| AlertKind::OFFERED.into_iter().find(|kind| kind.as_str() == word);
     let events: Vec<AlertKind> = view.events.iter().filter_map(offered).collect();
@@ -263,7 +263,6 @@ pub(super) fn read_rules(view: RulesView, found: &mut Found) -> Rules {
     }
 }
 
-/// As the audit log has it.
 pub(super) fn audited(channel: &Channel) -> Value {
     json!({
         "name": channel.name,

@@ -1,4 +1,4 @@
-//! `GET /runs/{run}/files`, `.../file` and `.../preview`: the folder that a run's tasks share.
+//! `GET /runs/{run}/files`, `.../file` and `.../preview`: the folder shared by a run's tasks.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::page::{Page, PageQuery};
 use crate::runs::reader;
 use crate::state::Web;
 
-/// Which file, and how it is to be shown.
+/// The file, and how to show it.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ServedQuery {

@@ -38,7 +38,7 @@ pub(crate) async fn list(
     let reader = Reader::open(&web, &run).await?;
     let task = of.find(&reader)?;
     let project = &reader.record.project;
-    // Programs know the folder by its whole path.
+    // Programs use absolute paths of the folder.
     let folder = web.folders().workspace.join(project).join("runs").join(run.as_str());
     let whole = format!("{}/", folder.display());
     let plan = &reader.plan;
@@ -68,7 +68,7 @@ fn view(task: &str, instance: u32, artifact: &Artifact, whole: &str) -> Artifact
     }
 }
 
-/// How a type can be shown.
+/// How a content type can be previewed.
 fn preview(content_type: &str) -> &'static str {
     match content_type {
         "text/html" => "html",
@@ -80,7 +80,7 @@ fn preview(content_type: &str) -> &'static str {
     }
 }
 
-/// With its size, if it is there: a program may name what it never wrote.
+/// Adds the size if the file exists: a program may name a file that it never wrote.
 fn measure(folder: &Folder, artifact: ArtifactView) -> ArtifactView {
     match folder.entry(&artifact.path) {
         Ok(entry) if entry.kind == Kind::File => {
@@ -92,7 +92,7 @@ fn measure(folder: &Folder, artifact: ArtifactView) -> ArtifactView {
     }
 }
 
-/// How large a picture is, as the beginning of its file says.
+/// Size of an image, read from the start of its file.
 fn pixels(folder: &Folder, path: &str) -> Option<Pixels> {
     let opened = folder.file(path).ok()?;
     let size = imagesize::reader_size(BufReader::new(opened.file)).ok()?;

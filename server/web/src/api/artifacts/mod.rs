@@ -1,4 +1,4 @@
-//! What runs left: outputs and files.
+//! Results of runs: outputs and files.
 
 pub(crate) mod files;
 pub(crate) mod list;
@@ -10,7 +10,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(outputs::outputs))

@@ -1,4 +1,4 @@
-//! What a run left, as the API shows it.
+//! Views of a run's results.
 
 use cubeloom_domain::JsonMap;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The audit log as a file: a table, or JSON lines. It is read from the database page by page while it is sent.
+//! Export of the audit log as CSV or JSON lines, read page by page while it is sent.
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -18,7 +18,7 @@ use crate::error::ApiResult;
 use crate::state::Web;
 use crate::time::Time;
 
-/// Entries that are read at once.
+/// Entries read at a time.
 const PAGE: usize = 500;
 
 /// Output format of the audit log.
@@ -29,7 +29,7 @@ pub enum AuditFormat {
     Json,
     /// A table of all entries, comma-separated values.
     Csv,
-    /// All entries as JSON, one a line.
+    /// All entries as JSON lines.
     Ndjson,
 }
 
@@ -44,7 +44,7 @@ pub struct AuditFormatQuery {
 }
 
 impl AuditFormatQuery {
-    /// What is wanted: the query says so, else the header `Accept`.
+    /// The requested format, from the query or else the `Accept` header.
     pub(super) fn of(&self, headers: &HeaderMap) -> AuditFormat {
         let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         self.format.unwrap_or_else(|| match accept.trim_start() {
@@ -55,10 +55,10 @@ impl AuditFormatQuery {
     }
 }
 
-/// The entries that are wanted as a file, the newest first. That they were taken out is an entry, too.
+/// Exports the requested entries, the newest first. The export itself is audited.
 ///
 /// # Errors
-/// None yet: what goes wrong later cuts the answer off, so that no part is taken for the whole.
+/// None yet: a later error aborts the response, so that a partial export is not mistaken for a complete one.
 pub(super) async fn export(
     web: Web,
     caller: &Caller,
@@ -87,7 +87,7 @@ pub(super) async fn export(
     Ok(response)
 }
 
-/// What is left to send: where from, and whether it is the first piece.
+/// Position of the export, and whether it is the first chunk.
 type State = Option<(Web, AuditFilter, bool)>;
 
 async fn piece(state: State, format: AuditFormat) -> Option<(std::io::Result<Bytes>, State)> {
@@ -114,7 +114,7 @@ async fn piece(state: State, format: AuditFormat) -> Option<(std::io::Result<Byt
     Some((text.map(Bytes::from), next))
 }
 
-/// An entry as JSON, with the end of its line.
+/// An entry as a line of JSON.
 pub(crate) fn json_line(entry: AuditEntry) -> String {
     let mut line = serde_json::to_string(&AuditView::from(entry)).unwrap_or_default();
     line.push('\n');
@@ -132,7 +132,7 @@ fn cells(entry: AuditEntry) -> Vec<String> {
     vec![view.id, at, view.user, view.via, view.address, project, view.action, view.subject, before, after]
 }
 
-/// Requested values.
+/// Requested filters, for the audit entry.
 fn said(wanted: &AuditQuery) -> Value {
     let texts = [
         ("project", wanted.project.clone()),

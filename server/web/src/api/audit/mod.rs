@@ -16,7 +16,6 @@ use crate::state::Web;
 pub(crate) use export::json_line;
 pub(crate) use view::{AuditQuery, AuditView};
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(list::list)).routes(routes!(of_project::of_project))
 }

@@ -1,4 +1,4 @@
-//! An entry of the audit log, as the API shows it, and which are wanted.
+//! View and filters of audit log entries.
 
 use cubeloom_domain::identity::AuditEntry;
 use cubeloom_store::AuditFilter;
@@ -53,7 +53,7 @@ impl From<AuditEntry> for AuditView {
     }
 }
 
-/// Which entries are wanted.
+/// Filters of entries.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
@@ -75,7 +75,7 @@ pub struct AuditQuery {
 
 impl From<AuditQuery> for AuditFilter {
     fn from(wanted: AuditQuery) -> Self {
-        // An empty field of a form is none.
+        // Empty form fields count as absent.
         let said =
             |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         Self {

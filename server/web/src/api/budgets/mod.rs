@@ -1,4 +1,4 @@
-//! Budgets of projects: what each may spend in a month.
+//! Monthly budgets of projects.
 
 mod current;
 mod delete;
@@ -11,7 +11,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The routes.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list))

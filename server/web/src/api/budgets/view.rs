@@ -1,4 +1,4 @@
-//! A budget, as the API takes and shows it.
+//! View and request body of a budget.
 
 use cubeloom_domain::accounting::Month;
 use cubeloom_domain::accounting::budget::{Budget, Standing};
@@ -91,7 +91,7 @@ fn usual_warning() -> u32 {
     80
 }
 
-/// A month that may still be given a budget.
+/// Parses a month that can still get a budget.
 pub(crate) fn open_month(web: &Web, text: &str) -> ApiResult<Month> {
     let (wanted, present) = (month(text)?, today(web).month());
     if wanted < present {
@@ -100,7 +100,6 @@ pub(crate) fn open_month(web: &Web, text: &str) -> ApiResult<Month> {
     Ok(wanted)
 }
 
-/// As the audit log has it.
 pub(crate) fn audited(budget: &Budget) -> Value {
     json!({
         "month": budget.month.to_string(),
@@ -110,7 +109,7 @@ pub(crate) fn audited(budget: &Budget) -> Value {
     })
 }
 
-/// What is set for just this month.
+/// Budget set for exactly this month.
 pub(crate) async fn of_month(web: &Web, project: &str, month: Month) -> ApiResult<Option<Budget>> {
     Ok(web.store().budgets(project).await?.into_iter().find(|budget| budget.month == month))
 }

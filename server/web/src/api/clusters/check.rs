@@ -11,7 +11,7 @@ use crate::surveys;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// For whom a cluster is checked.
+/// The project for which a cluster is checked.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CheckQuery {

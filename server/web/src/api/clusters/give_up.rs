@@ -39,7 +39,7 @@ pub(crate) async fn give_up(
     }
     let mut record = before.clone();
     record.settings.given_up_at.get_or_insert(web.now());
-    // Without the kubeconfig, which may have been sealed by keys that are lost as well.
+    // Without the kubeconfig: it may be encrypted with a key that is lost, too.
     let executor = web.make_cluster(&record.name, &record.settings, None);
     let executor = executor.map_err(|fault| ApiError::conflict(fault.message))?;
     let entry = audit::entry(&web, &caller, "cluster.give_up", &name);

@@ -1,4 +1,4 @@
-//! Clusters: what they have, what runs there, and what could; adding and removing them.
+//! Clusters: capacity, running and possible jobs, and their administration.
 
 pub mod aside;
 pub mod check;
@@ -17,7 +17,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The routes.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list, create::create))

@@ -1,4 +1,4 @@
-//! What an administrator says of a cluster, as the API takes and shows it.
+//! Administrators' settings of a cluster: view and request body.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use utoipa::ToSchema;
 use crate::check::Found;
 use crate::time::Time;
 
-/// The most that names and paths may have, in characters.
+/// Maximum length of names and paths, in characters.
 const LONGEST: usize = 253;
-/// The most that the value of a label may have, in characters.
+/// Maximum length of a label's value, in characters.
 const LONGEST_LABEL: usize = 63;
 
 /// Kubernetes cluster that was added, without its kubeconfig.
@@ -85,11 +85,11 @@ pub struct ClusterChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessWord {
-    /// With the service account of the pod that the server runs in.
+    /// With the service account of the server's pod.
     InCluster,
     /// With a kubeconfig.
     Kubeconfig,
-    /// It is a Slurm cluster, with Slurm's commands on the server's machine.
+    /// A Slurm cluster, with Slurm's commands on the server's machine.
     Slurm,
 }
 
@@ -264,7 +264,7 @@ impl ClusterBody {
         }
     }
 
-    /// As it is kept.
+    /// Converts to the stored settings.
     #[must_use]
     pub fn settings(&self) -> ClusterSettings {
         let queue = |queue: String| QueueFacts { queue, priority_class: text(self.priority_class.as_ref()) };
@@ -294,7 +294,7 @@ impl ClusterBody {
                 kinds,
                 volcano: Some(queue(self.volcano_queue.clone())),
                 kueue: text(self.kueue_queue.as_ref()).map(queue),
-                // The priority class of pods means another thing to KAI.
+                // Pod priority classes have another meaning for KAI.
                 cards: CardFacts {
                     kai: text(self.kai_queue.as_ref())
                         .map(|queue| QueueFacts { queue, priority_class: None }),
@@ -326,11 +326,11 @@ impl ClusterBody {
         }
     }
 
-    /// The mistakes in it.
+    /// Validates the settings.
     pub(super) fn check(&self, found: &mut Found) {
         found.text("/description", &self.description, 2000);
         if matches!(self.access, AccessWord::Slurm) {
-            // What is said of pods beside it means nothing.
+            // Pod settings do not apply to Slurm.
             self.check_slurm(found);
             return self.check_monitoring(found);
         }
@@ -380,7 +380,8 @@ impl ClusterBody {
         self.check_monitoring(found);
     }
 
-    /// Queues are objects of the cluster, and the jobs name them in labels, which are shorter than names may be.
+    /// Queues are objects of the cluster. Jobs name them in labels, whose maximum length is shorter than that
+    /// of names.
     fn check_queues(&self, found: &mut Found) {
         found.dotted_name("/volcano_queue", &self.volcano_queue, LONGEST_LABEL);
         if let Some(queue) = text(self.kueue_queue.as_ref()) {
@@ -402,7 +403,7 @@ impl ClusterBody {
             (_, Some(_)) => {
                 found.wrong("/slurm", "only a cluster that is reached by `slurm` has it: leave it out")
             }
-            // That it is missing, whoever makes the cluster says.
+            // If it is missing, creating the executor fails with a message.
             (_, None) => {}
         }
     }
@@ -430,23 +431,23 @@ impl ClusterBody {
     }
 }
 
-/// What is said, where something is.
+/// The text, unless it is empty.
 fn text(said: Option<&String>) -> Option<String> {
     said.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Letters, digits and `_`, no digit first: a variable, or a label of Prometheus.
+/// Letters, digits and `_`, not starting with a digit: an environment variable or a Prometheus label.
 fn is_variable(name: &str) -> bool {
     let letters = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     name.bytes().all(letters) && !name.is_empty() && !name.as_bytes()[0].is_ascii_digit()
 }
 
-/// Whether a variable has a name, and not one of the platform's own.
+/// Whether a variable may be set: its name is valid and not reserved by the platform.
 fn may_set(name: &str) -> bool {
     is_variable(name) && !cubeloom_compiler::is_reserved(name)
 }
 
-/// As the audit log has it: without the kubeconfig.
+/// Audit log representation, without the kubeconfig.
 pub(super) fn audited(record: &ClusterRecord) -> serde_json::Value {
     serde_json::json!({"description": record.description, "settings": record.settings})
 }

@@ -64,7 +64,8 @@ pub(crate) async fn update(
     Ok(Tagged(record.revision, record.into()))
 }
 
-/// What is kept for Prometheus is for where it was given for: nobody who may only change the address learns it.
+/// The Prometheus credential is valid only for the address that it was given for. Otherwise, changing the
+/// address would disclose it.
 fn kept(before: &ClusterRecord, after: &MonitoringSettings, found: &mut Found) -> Option<String> {
     after.prometheus.as_ref()?;
     let sealed = before.sealed_prometheus.clone()?;

@@ -1,4 +1,4 @@
-//! Clusters, as the API shows them.
+//! Views of clusters.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -11,7 +11,7 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Path, Query};
 use crate::state::Web;
 
-/// Which file.
+/// The file to read.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct FileQuery {

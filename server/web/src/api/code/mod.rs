@@ -1,4 +1,4 @@
-//! Folders of code that go with pipelines.
+//! Code folders of pipelines.
 
 mod file;
 mod folders;
@@ -11,10 +11,9 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
-        // The upload counts for itself, while the body comes in.
+        // The upload limits its body itself while receiving it.
         .routes(routes!(upload::upload).layer(DefaultBodyLimit::disable()))
         .routes(routes!(folders::folders))
         .routes(routes!(list::list))

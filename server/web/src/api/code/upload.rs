@@ -19,7 +19,7 @@ use crate::error::{ApiError, ApiResult, Kind, ProblemDocument};
 use crate::extract::{self, Json};
 use crate::state::{Folders, Web};
 
-/// The longest archive, in bytes.
+/// Maximum size of an archive, in bytes.
 const MOST: u64 = 64 << 20;
 
 /// Uploaded code folder of the project.
@@ -73,7 +73,7 @@ fn cannot_write(source: impl std::error::Error + Send + Sync + 'static) -> ApiEr
     ApiError::unavailable("the server cannot keep the folder at present").caused_by(source)
 }
 
-/// Writes the body to a file beside where it will be unpacked.
+/// Writes the body to a temporary file next to the target folder.
 #[expect(clippy::disallowed_methods, reason = "a folder of the server's own")]
 async fn receive(body: Body, scratch: &Path) -> ApiResult<PathBuf> {
     let path = scratch.join("archive.tar.gz");

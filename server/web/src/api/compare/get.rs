@@ -14,7 +14,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// Which other run.
+/// The other run.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WithQuery {
@@ -43,7 +43,7 @@ pub(crate) async fn compare(
     let missing = || ApiError::not_found("run", &query.with);
     let other: RunId = query.with.parse().map_err(|_| missing())?;
     let project = auth::project_of_run(&web, &other).await?.ok_or_else(missing)?;
-    // The guard has looked at the run of the path only.
+    // The guard has only checked the run in the path.
     auth::role_in(&web, &caller, &project).await?.ok_or_else(missing)?;
     let left = Reader::open(&web, &run).await?;
     let right = Reader::open(&web, &other).await?;

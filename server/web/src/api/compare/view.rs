@@ -1,4 +1,4 @@
-//! Two runs beside each other.
+//! View of a comparison of two runs.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -24,10 +24,9 @@ use crate::texts::Lang;
 
 pub(crate) use view::{CompiledTaskView, CompiledView, ToCompile};
 
-/// Jobs of one task that are shown, at most.
+/// Maximum number of shown jobs per task.
 const JOBS: usize = 20;
 
-/// The endpoint.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(compile))
 }

@@ -1,4 +1,4 @@
-//! A plan and what it would submit, as the API shows it.
+//! View of a plan and its manifests.
 
 use cubeloom_compiler::preview::{Jobs, TaskPreview};
 use cubeloom_domain::outcome::Failure;
@@ -72,7 +72,7 @@ pub struct CompiledTaskView {
 }
 
 impl CompiledTaskView {
-    /// A task of a plan.
+    /// View of a plan's task.
     pub fn new(
         plan: &RunPlan,
         ix: TaskIx,

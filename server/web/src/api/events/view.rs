@@ -1,4 +1,4 @@
-//! Live events as streams carry them: the name of a server-sent event is its `kind` here.
+//! Live events in streams. The name of a server-sent event is its `kind` here.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! `POST /projects/{project}/forecast`, and the same for each place that a run may go to.
+//! `POST /projects/{project}/forecast`, and the same for each possible target cluster.
 
 pub(crate) mod places;
 pub(crate) mod view;
@@ -21,7 +21,6 @@ use crate::told::told;
 
 use view::{ForecastView, ToForecast};
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(forecast)).routes(routes!(places::compare))
 }
@@ -53,7 +52,7 @@ async fn forecast(
     let (text, order) = order(&web, &caller, project, sent).await?;
     let found = before::forecast(&web, &caller, text, order).await;
     match explained(&web, &caller, found).await {
-        // As with a check, what is wrong with what is looked at is no fault of the question.
+        // As in validation, problems of the document are not an error of the request.
         Err(error) if !error.problems().is_empty() => {
             let problems = error.problems().iter().map(|one| ProblemView::told(one, lang)).collect();
             Ok(Json(ForecastView { at: Time(web.now()), cluster: None, tasks: Vec::new(), problems }))
@@ -62,7 +61,7 @@ async fn forecast(
     }
 }
 
-/// What is to be looked at: the text of a document, or of a stored pipeline, and how it would be run.
+/// The document to forecast, sent or stored, and how it would run.
 async fn order(web: &Web, caller: &Caller, project: String, sent: ToForecast) -> ApiResult<(String, Order)> {
     let source = match (sent.document, sent.pipeline) {
         (Some(text), None) => Source::Document { text, code: sent.code },

@@ -95,7 +95,7 @@ impl From<Makespan> for TakesView {
 }
 
 impl TakesView {
-    /// When it has ended that starts then.
+    /// End of a run or task that starts then.
     pub fn after(self, start: StartView) -> StartView {
         let later = |at: Time, seconds: f64| {
             Time(at.0.plus(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)))

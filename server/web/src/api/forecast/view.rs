@@ -1,4 +1,4 @@
-//! What would become of a run, as the API shows it.
+//! Views of a run's forecast.
 
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::history::RunTime;
@@ -95,15 +95,15 @@ pub struct TaskForecastView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outlook {
-    /// It starts at once.
+    /// Starts at once.
     Starts,
-    /// It comes after other tasks.
+    /// Starts after other tasks.
     Later,
-    /// It waits.
+    /// Pending.
     Waits,
-    /// Nobody can say at present.
+    /// Currently unknown.
     Unknown,
-    /// It can never start.
+    /// Can never start.
     Never,
 }
 
@@ -128,7 +128,7 @@ impl From<RunTime> for RunTimeView {
     }
 }
 
-/// A rule's word.
+/// Code of a rule.
 pub(crate) fn rule(rule: WaitRule) -> String {
     word(&rule)
 }

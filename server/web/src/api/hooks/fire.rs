@@ -21,7 +21,7 @@ use crate::runs::start::{Source, Wanted, start};
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// What the URL of a hook carries.
+/// Query parameters of a hook's URL.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Signed {
@@ -75,7 +75,7 @@ pub(crate) async fn fire(
     body: Bytes,
 ) -> ApiResult<Response> {
     let hook = web.store().hook(&id).await?.filter(|hook| hooks::holds(&web, hook, &signed.signature));
-    // Nobody learns which of the two is wrong.
+    // Do not disclose whether the hook or the signature is wrong.
     let hook = hook.ok_or_else(|| ApiError::not_found("hook with this signature", &id))?;
     let user = creator(&web, &hook).await?;
     let mut parameters = hook.parameters.clone();
@@ -103,7 +103,7 @@ pub(crate) async fn fire(
     Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())
 }
 
-/// Whoever made the hook, when they may still start the pipeline themselves.
+/// The user who created the hook, if they may still start the pipeline.
 async fn creator(web: &Web, hook: &Hook) -> ApiResult<User> {
     let name = &hook.created_by;
     in_name_of(web, &hook.project, name).await?.map_err(|not| {

@@ -16,7 +16,6 @@ use crate::state::Web;
 
 pub(crate) use view::HookView;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list, create::create))
@@ -24,10 +23,10 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(fire::fire))
 }
 
-/// The parts of a hook's path.
+/// Path parameters of a hook.
 type Names = (String, String, String);
 
-/// The hook of a route, which must be one of the route's pipeline.
+/// The hook of a route, which must belong to the route's pipeline.
 async fn of_route(web: &Web, (project, pipeline, id): &Names) -> ApiResult<Hook> {
     let hook = web.store().hook(id).await?;
     let hook = hook.filter(|hook| hook.project == *project && hook.pipeline == *pipeline);

@@ -1,4 +1,4 @@
-//! A hook, as the API shows it.
+//! View of a hook.
 
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::belongings::Hook;
@@ -35,7 +35,7 @@ pub struct HookView {
 }
 
 impl HookView {
-    /// A hook, with its URL.
+    /// View of a hook, with its URL.
     pub fn new(web: &Web, hook: Hook) -> Self {
         Self {
             url: hooks::url(web, &hook),

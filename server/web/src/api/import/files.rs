@@ -1,4 +1,4 @@
-//! The files that an import reads: parts of a form, as a browser or `curl -F` sends them, or texts of a JSON document.
+//! Files to import: parts of a form, as sent by a browser or `curl -F`, or texts in a JSON document.
 
 use axum::extract::multipart::{Field, Multipart, MultipartError};
 use axum::extract::{FromRequest, Request};
@@ -10,9 +10,9 @@ use utoipa::ToSchema;
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::extract::Json;
 
-/// The longest body, in bytes: both files, and what a form or JSON has around them.
+/// Maximum size of the body, in bytes: both files, and the overhead of the form or JSON.
 pub(super) const BODY: usize = 2 * MAX_BYTES + (1 << 20);
-/// The longest part that is no file, in bytes.
+/// Maximum size of a part that is not a file, in bytes.
 const WORD: usize = 1024;
 
 /// Files of another platform.
@@ -68,7 +68,7 @@ async fn read(mut form: Multipart) -> ApiResult<FilesToImport> {
             return Err(ApiError::field(&format!("/{called}"), format!("the part `{called}` comes twice")));
         }
     }
-    // Browsers send what nobody filled in as an empty part.
+    // Browsers send empty form fields as empty parts.
     let said = |part: Option<String>| part.filter(|text| !text.is_empty());
     let file = said(file).ok_or_else(|| {
         ApiError::field("/file", "the part `file` is missing or empty: send the file that was exported")
@@ -76,7 +76,7 @@ async fn read(mut form: Multipart) -> ApiResult<FilesToImport> {
     Ok(FilesToImport { from: said(from), file, templates: said(templates), name: said(name) })
 }
 
-/// The text of a part.
+/// Reads the text of a part.
 async fn text(mut part: Field<'_>, called: &str, most: usize) -> ApiResult<String> {
     let mut bytes = Vec::new();
     while let Some(piece) = part.chunk().await.map_err(|error| unreadable(&error))? {

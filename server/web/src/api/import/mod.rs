@@ -15,7 +15,6 @@ use crate::routes::routes;
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// The endpoint.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(import).layer(DefaultBodyLimit::max(BODY)))
 }

@@ -1,4 +1,4 @@
-//! What became of files that were imported, as the API tells it.
+//! View of an import's result.
 
 use cubeloom_compiler::import::{DocumentKind, Imported, ImportedDocument};
 use serde::Serialize;
@@ -47,7 +47,7 @@ pub struct ImportLine {
     pub message: String,
 }
 
-/// The documents with what has their names, and the report in the reader's language.
+/// The documents with conflicting names, and the report in the reader's language.
 pub(super) async fn view(web: &Web, project: &str, made: Imported, lang: Lang) -> ApiResult<ImportView> {
     let mut documents = Vec::with_capacity(made.documents.len());
     for one in made.documents {
@@ -68,7 +68,7 @@ pub(super) async fn view(web: &Web, project: &str, made: Imported, lang: Lang) -
     Ok(ImportView { documents, report: report.collect() })
 }
 
-/// What has the name of a document already.
+/// What already has the name of a document.
 async fn taken(web: &Web, project: &str, one: &ImportedDocument) -> ApiResult<Option<Taken>> {
     if one.kind == DocumentKind::TaskTemplate {
         return Ok(templates::taken(&web.templates(), &one.name, &one.document));

@@ -1,4 +1,4 @@
-//! Limits that tasks name: how many may hold one at once, and be started with it in a minute.
+//! Concurrency limits: how many tasks can hold one at a time, and start with it per minute.
 
 mod list;
 mod one;
@@ -9,7 +9,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(list::list)).routes(routes!(one::get, one::put, one::delete))
 }

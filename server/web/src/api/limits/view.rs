@@ -1,4 +1,4 @@
-//! Limits as the API takes and shows them.
+//! Views and request bodies of concurrency limits.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! One-time links: invitations, and new passwords.
+//! One-time links: invitations and password resets.
 
 mod create;
 mod list;
@@ -13,7 +13,6 @@ use crate::state::Web;
 
 pub(crate) use view::LinkView;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list, create::create))

@@ -1,4 +1,4 @@
-//! A link, as the API shows it.
+//! View of a link.
 
 use cubeloom_domain::identity::{Link, LinkPurpose};
 use serde::Serialize;

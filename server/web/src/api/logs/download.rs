@@ -14,7 +14,7 @@ use crate::extract::{Path, Query};
 use crate::logs::{Chosen, Cursor};
 use crate::state::Web;
 
-/// How much is read at once.
+/// Maximum size of one read, in bytes.
 const BLOCK: usize = 1 << 20;
 
 /// Downloads the logs of an attempt as one text.
@@ -57,7 +57,7 @@ pub(crate) async fn download(
     Ok((headers, Body::from_stream(pieces.fuse())).into_response())
 }
 
-/// A piece with the worker's name before each line, if there are several workers.
+/// A chunk, with the worker's name before each line if there are several workers.
 fn shown(chunk: &LogChunk, several: bool) -> String {
     if !several {
         return chunk.text.clone();

@@ -1,4 +1,4 @@
-//! Logs.
+//! Worker logs.
 
 mod download;
 mod events;
@@ -12,7 +12,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(streams::streams))

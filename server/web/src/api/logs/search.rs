@@ -11,11 +11,11 @@ use crate::extract::{Json, Path, Query};
 use crate::logs::{self, Chosen, Pattern};
 use crate::state::Web;
 
-/// Lines that are told when nobody says how many, and at most.
+/// Default and maximum number of returned lines.
 const USUAL: usize = 200;
 const MOST: usize = 5_000;
 
-/// What is looked for.
+/// What to search for.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct SearchQuery {

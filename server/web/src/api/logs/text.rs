@@ -11,11 +11,11 @@ use crate::extract::{Json, Path, Query};
 use crate::logs::{Chosen, Cursor};
 use crate::state::Web;
 
-/// Bytes that are told when nobody says how many, and at most.
+/// Default and maximum number of returned bytes.
 const USUAL: usize = 256 << 10;
 const MOST: usize = 4 << 20;
 
-/// Which part of the logs is wanted.
+/// Requested part of the logs.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PartQuery {
@@ -70,7 +70,7 @@ pub(crate) async fn text(
     }))
 }
 
-/// The attempt that is meant, and where in its logs to begin. A cursor says which attempt it is of.
+/// The requested attempt, and the start position in its logs. A cursor contains its attempt.
 pub(super) async fn begin(
     web: &Web,
     run: &RunId,

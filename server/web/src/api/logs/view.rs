@@ -1,11 +1,11 @@
-//! Logs as the API shows them.
+//! Views of logs.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::time::Time;
 
-/// Which logs are meant.
+/// Selects the logs.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct LogQuery {

@@ -1,4 +1,4 @@
-//! The person who calls: their account, password, provider and sessions.
+//! The calling user: account, password, single sign-on and sessions.
 
 mod end_session;
 mod get;
@@ -15,7 +15,6 @@ use crate::state::Web;
 
 pub(crate) use view::{MeView, SessionView};
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(get::get, update::update))

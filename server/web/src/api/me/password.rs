@@ -47,7 +47,7 @@ pub(crate) async fn password(
     if !matches!(caller.via, Via::Session { .. }) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    // All sessions have ended; this browser begins a new one.
+    // All sessions have ended: create a new one for this browser.
     let (_, cookie) = sign_in::enter(&web, &visitor, &caller.user).await?;
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }

@@ -44,7 +44,7 @@ pub(crate) async fn update(
     IfMatch(expected): IfMatch,
     Json(profile): Json<Profile>,
 ) -> ApiResult<Tagged<UserView>> {
-    // What is known of the caller may be a moment old.
+    // The cached user may be outdated.
     let missing = || ApiError::not_found("person", &caller.user.name);
     let before = web.store().user(&caller.user.id).await?.ok_or_else(missing)?;
     let after = User {

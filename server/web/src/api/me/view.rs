@@ -1,4 +1,4 @@
-//! The person who calls, and their sessions, as the API shows them.
+//! Views of the calling user and their sessions.
 
 use cubeloom_domain::identity::{Scope, Session, User};
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct MeView {
 }
 
 impl MeView {
-    /// Somebody in a session.
+    /// The caller in a session.
     pub(crate) fn of_session(user: User) -> Self {
         Self { user: user.into(), via: "session", scope: Scope::Admin.as_str(), project: None }
     }

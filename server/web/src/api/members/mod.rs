@@ -1,4 +1,4 @@
-//! Members of a project, and what they may do there.
+//! Members of a project and their roles.
 
 mod list;
 mod put;
@@ -12,7 +12,6 @@ use crate::state::Web;
 
 pub(crate) use view::MemberView;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(list::list)).routes(routes!(put::put, remove::remove))
 }

@@ -1,4 +1,4 @@
-//! A member, as the API shows one.
+//! View of a member.
 
 use cubeloom_domain::identity::Member;
 use serde::Serialize;

@@ -11,7 +11,7 @@ use crate::extract::{Json, Path, Query};
 use crate::runs::{Reader, series};
 use crate::state::Web;
 
-/// Which metrics are wanted.
+/// Filters of metrics.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MetricsQuery {

@@ -1,4 +1,4 @@
-//! Measured values.
+//! Reported metrics.
 
 mod list;
 pub mod view;
@@ -8,7 +8,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(list::metrics))
 }

@@ -1,4 +1,4 @@
-//! Measured values, as the API shows them.
+//! View of reported metrics.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -31,16 +31,16 @@ pub(crate) async fn get(
 /// A model of a project, without its versions.
 ///
 /// # Errors
-/// When there is none, or the database does not answer.
+/// The model does not exist.
 pub(crate) async fn find(web: &Web, project: &str, name: &str) -> ApiResult<Model> {
     let found = web.store().model(project, name).await?;
     found.ok_or_else(|| ApiError::not_found("model", name))
 }
 
-/// A model of a project, as the API shows it.
+/// View of a project's model.
 ///
 /// # Errors
-/// When there is none, or the database does not answer.
+/// The model does not exist.
 pub(crate) async fn model(web: &Web, project: &str, name: &str) -> ApiResult<ModelView> {
     let found = web.store().model_summary(project, name).await?;
     Ok(found.ok_or_else(|| ApiError::not_found("model", name))?.into())

@@ -11,7 +11,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// Which models.
+/// Filters of models.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
@@ -44,10 +44,10 @@ pub(crate) async fn list(
     Ok(Json(models(&web, &project, query).await?))
 }
 
-/// A page of the models of a project.
+/// A page of a project's models.
 ///
 /// # Errors
-/// When the query cannot be, or the database does not answer.
+/// The query is invalid.
 pub(crate) async fn models(web: &Web, project: &str, query: ListQuery) -> ApiResult<Page<ModelView>> {
     let page = PageQuery { limit: query.limit, cursor: query.cursor };
     let limit = page.limit()?;

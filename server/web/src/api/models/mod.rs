@@ -1,4 +1,4 @@
-//! The registry of models.
+//! The model registry.
 
 mod aliases;
 mod delete;
@@ -23,7 +23,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The routes.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list))

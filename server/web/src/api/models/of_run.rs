@@ -31,15 +31,12 @@ pub(crate) async fn of_run(
 ) -> ApiResult<Json<Page<ModelVersionView>>> {
     let place = |version: &ModelVersionView| format!("{}/{:010}", version.model, version.version);
     let mut found = registered(&web, &run).await?;
-    // As the pages are cut: databases sort names in other ways.
+    // Pages use this order: databases collate names differently.
     found.sort_by_key(place);
     Ok(Json(Page::cut(found, &page, place)?))
 }
 
 /// All model versions that a run registered.
-///
-/// # Errors
-/// When the database does not respond.
 pub(crate) async fn registered(web: &Web, run: &RunId) -> ApiResult<Vec<ModelVersionView>> {
     let mut models: BTreeMap<(String, String), Option<Model>> = BTreeMap::new();
     let mut views = Vec::new();

@@ -31,7 +31,7 @@ pub(crate) async fn version(
 /// A version of a model.
 ///
 /// # Errors
-/// When there is none, or the database does not answer.
+/// The version does not exist.
 pub(crate) async fn find_version(web: &Web, model: &Model, version: u32) -> ApiResult<ModelVersion> {
     let found = web.store().model_version(&model.project, &model.name, version).await?;
     found.ok_or_else(|| ApiError::not_found("version", format!("{}/{version}", model.name)))

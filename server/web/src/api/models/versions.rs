@@ -31,10 +31,10 @@ pub(crate) async fn versions(
     Ok(Json(version_page(&web, &model, &query).await?))
 }
 
-/// A page of the versions of a model.
+/// A page of a model's versions.
 ///
 /// # Errors
-/// When the query cannot be, or the database does not answer.
+/// The query is invalid.
 pub(crate) async fn version_page(
     web: &Web,
     model: &Model,

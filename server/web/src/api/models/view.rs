@@ -1,4 +1,4 @@
-//! Models and their versions, as the API shows them.
+//! Views of models and their versions.
 
 use std::collections::BTreeMap;
 
@@ -102,7 +102,7 @@ pub struct ModelVersionView {
 }
 
 impl ModelVersionView {
-    /// A version of this model.
+    /// View of a version of this model.
     pub fn new(version: ModelVersion, model: &Model) -> Self {
         let ModelVersion { version, made } = version;
         let NewModelVersion { reported, origin, created_at, .. } = made;

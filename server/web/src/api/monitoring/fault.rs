@@ -33,7 +33,7 @@ pub(crate) async fn forget(
     let executor = web.clusters().get(&cluster).ok_or_else(|| ApiError::not_found("cluster", &cluster))?;
     let no_fault = || ApiError::not_found("faulty GPU", &gpu);
     let xid = executor.known_fault(&gpu).ok_or_else(no_fault)?;
-    // Written first: where that fails, no job gets the card, and it can be taken back again.
+    // Audit first: if this fails, the GPU stays unusable for jobs and the request can be retried.
     let entry = audit::entry(&web, &caller, "card.take_back", format!("{cluster}/{gpu}"));
     web.store().audit(&entry.before(json!({"xid": xid}))).await?;
     executor.forget_fault(&gpu).ok_or_else(no_fault)?;

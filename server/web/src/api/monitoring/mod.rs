@@ -1,4 +1,4 @@
-//! What clusters' nodes and cards do.
+//! Metrics of clusters' nodes and GPUs.
 
 mod card;
 mod cluster;
@@ -12,7 +12,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The routes.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(cluster::monitoring))

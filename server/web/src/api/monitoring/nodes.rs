@@ -12,7 +12,7 @@ use crate::monitoring;
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// Which page of the nodes is wanted: one may have all of a large cluster.
+/// Page of the nodes. One page can contain all nodes of a large cluster.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct NodesQuery {

@@ -1,4 +1,4 @@
-//! What nodes and cards do, as the API shows it. What nobody measures is absent.
+//! Node and GPU metrics as the API returns them. Missing metrics are absent.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ pub struct ProjectUseView {
 }
 
 impl ProjectUseView {
-    /// An attempt more.
+    /// Counts one more attempt.
     pub(crate) fn add(&mut self, amount: Amount) {
         let more = AmountView::from(amount);
         self.requested.cpu += more.cpu;
@@ -287,12 +287,12 @@ pub struct RemedyView {
 }
 
 impl AdviceView {
-    /// About a card that an attempt holds.
+    /// Advice about a GPU allocated to an attempt.
     pub(crate) fn of_card(advice: Advice, key: &AttemptKey) -> Self {
         Self::of_workers((advice, Vec::new()), key)
     }
 
-    /// About some workers of an attempt.
+    /// Advice about workers of an attempt.
     pub(crate) fn of_workers((advice, workers): (Advice, Vec<String>), key: &AttemptKey) -> Self {
         let remedy = |remedy: &Remedy| RemedyView {
             what: remedy.what.to_owned(),

@@ -15,7 +15,7 @@ use crate::pipelines::{Difference, StructureView, difference, structure};
 use crate::runs::reader;
 use crate::state::Web;
 
-/// Which two versions.
+/// The two versions to compare.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CompareQuery {
@@ -74,7 +74,7 @@ pub(crate) async fn compare(
 /// Compares two versions.
 ///
 /// # Errors
-/// When there is no such version, or the database does not answer.
+/// A version does not exist.
 pub(crate) async fn compare_versions(
     web: &Web,
     project: &str,
@@ -101,7 +101,7 @@ pub(crate) async fn compare_versions(
     found.map_err(ApiError::internal)
 }
 
-/// The newest run of a version that has ended: of one that goes on, nothing can be said yet.
+/// The newest ended run of a version. Active runs are not comparable yet.
 async fn newest_run(web: &Web, project: &str, name: &str, version: u32) -> ApiResult<Option<RunView>> {
     let filter = RunFilter {
         projects: Some(vec![project.to_owned()]),

@@ -12,7 +12,7 @@ use crate::said::said;
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// As what a pipeline is wanted.
+/// Format of the export.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExportQuery {

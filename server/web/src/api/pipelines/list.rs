@@ -14,10 +14,10 @@ use crate::page::{Page, PageQuery};
 use crate::sort::Sort;
 use crate::state::Web;
 
-/// How many runs each pipeline is shown with.
+/// Number of recent runs per pipeline.
 const RUNS: usize = 10;
 
-/// By what pipelines are sorted.
+/// Sort keys of pipelines.
 #[derive(Clone, Copy, Debug)]
 enum By {
     Name,
@@ -25,10 +25,10 @@ enum By {
     LastRun,
 }
 
-/// As `sort` says it.
+/// Values of `sort`.
 const ORDERS: [(&str, By); 3] = [("name", By::Name), ("updated", By::Updated), ("last_run", By::LastRun)];
 
-/// Which pipelines.
+/// Filters and order of pipelines.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
@@ -68,10 +68,10 @@ pub(crate) async fn list(
     Ok(Json(summaries(&web, project, query).await?))
 }
 
-/// The pipelines of a project, each with its last runs.
+/// Pipelines of a project, each with recent runs.
 ///
 /// # Errors
-/// When the query cannot be, or the database does not answer.
+/// The query is invalid.
 pub(crate) async fn summaries(
     web: &Web,
     project: String,
@@ -98,7 +98,7 @@ pub(crate) async fn summaries(
     }))
 }
 
-/// The order, from the place on where the page before has ended.
+/// The order, from the end of the previous page.
 fn order(page: &PageQuery, sort: &Sort<By>, project: &str) -> ApiResult<PipelineOrder> {
     let (word, project) = (sort.word(), project.to_owned());
     Ok(match sort.by {
@@ -114,7 +114,7 @@ fn order(page: &PageQuery, sort: &Sort<By>, project: &str) -> ApiResult<Pipeline
     })
 }
 
-/// Where a pipeline stands in the list, as [`order`] reads it.
+/// Position of a pipeline in the list, which [`order`] reads.
 fn place(item: &PipelineSummary, by: By) -> Value {
     match by {
         By::Name => json!(item.name),

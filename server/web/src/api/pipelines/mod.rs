@@ -22,7 +22,6 @@ pub(crate) use list::{ListQuery, summaries};
 pub(crate) use versions::version_page;
 pub(crate) use view::{PipelineSummaryView, RunMark, VersionView};
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list, create::create))

@@ -65,14 +65,14 @@ pub(crate) async fn put(
     }
 }
 
-/// The audit log's entry for an accepted document.
+/// Audit log entry of an accepted document.
 pub(super) fn entry(web: &Web, caller: &Caller, action: &str, accepted: &Accepted) -> audit::Entry {
     let new = &accepted.new;
     let after = json!({"digest": new.digest, "code": new.code, "message": new.message});
     audit::entry(web, caller, action, &new.name).project(&new.project).after(after)
 }
 
-/// What listeners to the project are told.
+/// Event for listeners of the project.
 pub(super) fn saved(accepted: &Accepted, version: u32) -> SavedPipeline {
     let new = &accepted.new;
     SavedPipeline {
@@ -85,7 +85,7 @@ pub(super) fn saved(accepted: &Accepted, version: u32) -> SavedPipeline {
     }
 }
 
-/// What was stored, as the API shows it.
+/// View of the stored version.
 pub(super) fn view(accepted: Accepted, version: u32, lang: Lang) -> PipelineView {
     let new = accepted.new;
     let newest = VersionView {

@@ -1,4 +1,4 @@
-//! What somebody is told whose change came second.
+//! Response to a write with an outdated revision.
 
 use cubeloom_store::{NewVersion, PipelineVersion};
 use serde_json::json;
@@ -10,14 +10,14 @@ use crate::pipelines::difference;
 use crate::state::Web;
 use crate::time::Time;
 
-/// Longer documents, in lines, are not merged: it would take too long where they have little in common.
+/// Maximum number of lines of a document to merge: merging very different documents would take too long.
 const MERGED: usize = 5_000;
 
-/// The refusal, with the newest version and who stored it, and the differences: what changed since the version that
-/// the writer started from, what saving over it would change, and both changes together.
+/// The error, with the newest version, its author and three diffs. They show the changes since the writer's
+/// base version, the effect of overwriting, and a merge of both changes.
 ///
 /// # Errors
-/// When the pipeline is gone meanwhile, or the database does not answer.
+/// The pipeline was deleted in the meantime.
 pub(super) async fn stale(web: &Web, sent: &NewVersion, base: Option<u32>) -> ApiResult<ApiError> {
     let (project, name) = (&sent.project, &sent.name);
     let missing = || ApiError::not_found("pipeline", name);
@@ -29,7 +29,7 @@ pub(super) async fn stale(web: &Web, sent: &NewVersion, base: Option<u32>) -> Ap
     let what = format!("the pipeline `{name}` (version {} by {})", present.version, present.user);
     let error = ApiError::stale(&what, etag(u64::from(present.version)));
     let (document, now) = (sent.document.clone(), present.clone());
-    // Long documents take a while to compare, which must not hold up other requests.
+    // Comparing long documents takes a while: do not block other requests.
     let compared = tokio::task::spawn_blocking(move || differences(&document, &now, base.as_ref())).await;
     let difference = compared.map_err(ApiError::internal)?;
     Ok(error.with("present", shown(&present)).with("difference", difference))

@@ -28,10 +28,10 @@ pub(crate) async fn versions(
     Ok(Json(version_page(&web, &project, &name, &query).await?))
 }
 
-/// A page of the versions of a pipeline.
+/// A page of a pipeline's versions.
 ///
 /// # Errors
-/// When there is no such pipeline, or the query cannot be.
+/// The pipeline does not exist, or the query is invalid.
 pub(crate) async fn version_page(
     web: &Web,
     project: &str,

@@ -1,4 +1,4 @@
-//! Pipelines, as the API shows them.
+//! Views of pipelines.
 
 use std::collections::BTreeMap;
 
@@ -112,7 +112,7 @@ pub struct VersionView {
 }
 
 impl PipelineSummaryView {
-    /// With the last runs, the newest first.
+    /// View with recent runs, the newest first.
     pub fn new(summary: PipelineSummary, runs: Vec<RunRecord>) -> Self {
         Self {
             project: summary.project,
@@ -140,7 +140,7 @@ impl From<RunRecord> for RunMark {
 }
 
 impl PipelineView {
-    /// A pipeline as its newest version has it.
+    /// View of a pipeline's newest version.
     pub(crate) fn new(
         project: &str,
         pipeline: &Pipeline,

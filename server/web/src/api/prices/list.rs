@@ -33,7 +33,7 @@ pub(crate) async fn list(
     Ok(Json(Page::cut(prices, &query, place)?))
 }
 
-/// Where a price stands in the list.
+/// Position of a price in the list.
 fn place(price: &PriceView) -> String {
     let group = price.node_group.as_deref().unwrap_or_default();
     format!("{}/{group} {}", price.cluster, price.valid_from)

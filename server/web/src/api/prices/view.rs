@@ -1,4 +1,4 @@
-//! A price, as the API takes and shows it.
+//! View and request body of a price.
 
 use cubeloom_domain::accounting::{Day, Money, Price, Rates};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::check::Found;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// The most that an hour may cost.
+/// Maximum price per hour.
 const DEAREST: Money = Money(1_000_000_000_000);
 
 /// Price of a node group, or of the nodes of a cluster whose node group has no price.
@@ -39,7 +39,7 @@ pub struct PriceView {
 }
 
 impl PriceView {
-    /// A price, as seen today.
+    /// View of a price, as of today.
     pub(crate) fn new(price: Price, today: Day) -> Self {
         Self {
             open: price.from.month() >= today.month(),
@@ -77,7 +77,7 @@ impl From<Rates> for RatesBody {
 }
 
 impl RatesBody {
-    /// Reads the amounts.
+    /// Parses the amounts.
     pub(crate) fn read(&self, found: &mut Found) -> Rates {
         let mut amount = |path: &str, text: &str| {
             if text.is_empty() {
@@ -137,12 +137,12 @@ pub struct PriceChange {
     pub gpu_hour: String,
 }
 
-/// The price of this id.
+/// The price with this id.
 pub(crate) async fn find(web: &Web, id: &str) -> ApiResult<Price> {
     web.store().price(id).await?.ok_or_else(|| ApiError::not_found("price", id))
 }
 
-/// A price that may be changed: what has been billed stays.
+/// A price that can be changed: prices of billed days are fixed.
 pub(crate) async fn find_open(web: &Web, id: &str) -> ApiResult<Price> {
     let price = find(web, id).await?;
     if price.from.month() < today(web).month() {
@@ -154,7 +154,6 @@ pub(crate) async fn find_open(web: &Web, id: &str) -> ApiResult<Price> {
     Ok(price)
 }
 
-/// As the audit log has it.
 pub(crate) fn audited(price: &Price) -> Value {
     json!({
         "cluster": price.cluster,
@@ -166,7 +165,7 @@ pub(crate) fn audited(price: &Price) -> Value {
     })
 }
 
-/// What it is called in the audit log.
+/// Name of a price in the audit log.
 pub(crate) fn subject(price: &Price) -> String {
     match price.node_group.as_str() {
         "" => format!("{} {}", price.cluster, price.from),

@@ -15,7 +15,6 @@ use crate::state::Web;
 
 pub(crate) use view::{KeepingView, ProjectView, SizingWord, visible};
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list, create::create))

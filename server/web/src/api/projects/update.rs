@@ -83,7 +83,7 @@ fn audited(project: &Project) -> Value {
     json!({"label": label, "description": description, "keeping": keeping, "sizing": sizing})
 }
 
-/// Objects are kept for at most a year.
+/// Maximum retention of manifests, in seconds: a year.
 const LONGEST: u64 = 365 * 86_400;
 
 async fn keeping_of(

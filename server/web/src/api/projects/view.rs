@@ -1,4 +1,4 @@
-//! A project, as the API shows it.
+//! View of a project.
 
 use std::collections::BTreeMap;
 
@@ -104,19 +104,19 @@ impl From<SizingWord> for SizingMode {
 }
 
 impl ProjectView {
-    /// The same, with what could not be done for it yet.
+    /// Adds pending log archives.
     pub fn with_behind(self, web: &Web) -> Self {
         let behind = web.archive().behind(&self.name);
         let view = |behind: Behind| BehindView { attempts: behind.attempts, why: behind.why };
         Self { logs_behind: behind.map(view), ..self }
     }
 
-    /// The same, with how much of its budget is spent.
+    /// Adds the spent share of its budget.
     pub fn with_budget(self, standing: Option<&Standing>) -> Self {
         Self { budget: standing.map(BudgetStandingView::from), ..self }
     }
 
-    /// A project, to somebody with this role.
+    /// View of a project for a user with this role.
     pub fn new(project: Project, role: Option<Role>) -> Self {
         Self {
             name: project.name,
@@ -134,10 +134,7 @@ impl ProjectView {
     }
 }
 
-/// The projects that somebody may see, by name, with their role there.
-///
-/// # Errors
-/// When the database does not answer.
+/// Projects that the caller can see, by name, with their role.
 pub(crate) async fn visible(web: &Web, caller: &Caller) -> ApiResult<Vec<(Project, Option<Role>)>> {
     let projects = auth::visible(web, caller).await?;
     let roles: BTreeMap<String, Role> = web.store().roles(&caller.user.id).await?.into_iter().collect();

@@ -40,12 +40,13 @@ pub struct QuotaChangeView {
 }
 
 impl QuotaChangeView {
-    /// A change, as far as it is one of those that are `told`: one of several queues names the others, and what they have.
+    /// A change, restricted to the queues in `told`. A change of several queues lists the others and their
+    /// quotas.
     fn new(entry: AuditEntry, told: &Told) -> Self {
         let is_of_several = entry.action == "queue.change";
         let queues: Vec<String> = changed(&entry).filter(|queue| told.has(queue)).collect();
         let own = |said: Option<Value>| match (said?, told, &*queues) {
-            // Of one that was asked for it is told as if it had been changed alone.
+            // For a single queue, the change looks as if it had been changed alone.
             (Value::Object(mut all), Told::One(_), [queue]) if is_of_several => all.remove(queue),
             (Value::Object(mut all), _, _) if is_of_several => {
                 all.retain(|queue, _| told.has(queue));
@@ -64,11 +65,11 @@ impl QuotaChangeView {
     }
 }
 
-/// What concurrency limits and priority classes begin with among the names of what was changed.
+/// Prefixes of concurrency limits and priority classes in the names of changed objects.
 const LIMIT: &str = "limit/";
 const CLASS: &str = "priority-class/";
 
-/// What a change was of.
+/// Names of the changed objects.
 fn changed(entry: &AuditEntry) -> impl Iterator<Item = String> {
     let prefix = match entry.action.split('.').next() {
         Some("limit") => LIMIT,
@@ -78,21 +79,18 @@ fn changed(entry: &AuditEntry) -> impl Iterator<Item = String> {
     entry.subject.split(' ').map(move |subject| format!("{prefix}{subject}"))
 }
 
-/// Of which queues and named limits changes are told.
+/// Queues and limits whose changes are returned.
 pub(crate) enum Told {
-    /// Of all.
     All,
-    /// Of one that was asked for.
+    /// The requested one.
     One(String),
-    /// Of those that somebody sees.
+    /// Those that the user can see.
     Some(Vec<String>),
 }
 
 impl Told {
-    /// What a user sees: everything, or their projects, the groups above these, the limits and the priority classes.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// What a user can see: everything, or their projects with parent groups, the limits and the priority
+    /// classes.
     pub(crate) async fn to(web: &Web, caller: &Caller) -> ApiResult<Self> {
         let Some(projects) = projects_of(web, caller).await? else { return Ok(Self::All) };
         let queues = web.store().queues().await?;
@@ -107,7 +105,7 @@ impl Told {
         Ok(Self::Some(all.into_iter().collect()))
     }
 
-    /// Of these only one, if any is asked for. Nothing shows whether there is one that they do not see.
+    /// Restricts it to the requested one. A hidden one looks like a missing one.
     pub(crate) fn only(self, queue: Option<String>) -> Self {
         match queue {
             None => self,
@@ -116,7 +114,7 @@ impl Told {
         }
     }
 
-    /// Whether changes of this one are told.
+    /// Whether changes of this one are returned.
     fn has(&self, queue: &str) -> bool {
         match self {
             Self::All => true,
@@ -125,12 +123,12 @@ impl Told {
         }
     }
 
-    /// Whether a change is of one that is told.
+    /// Whether a change concerns one of them.
     fn has_of(&self, entry: &AuditEntry) -> bool {
         changed(entry).any(|queue| self.has(&queue))
     }
 
-    /// The name in the audit log of the requested one. It has limits and classes by their names alone.
+    /// Name of the requested one in the audit log, where limits and classes have no prefix.
     fn subject(&self) -> Option<&str> {
         match self {
             Self::One(one) => {
@@ -141,7 +139,7 @@ impl Told {
     }
 }
 
-/// Which changes are wanted.
+/// Filters of changes.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
@@ -186,17 +184,17 @@ pub(crate) async fn of_project(
     Ok(Json(page(&web, &Told::One(subject(&Queue::Project(project))), &query).await?))
 }
 
-/// A page of the changes of those that are told.
+/// A page of the changes in `told`.
 pub(crate) async fn page(web: &Web, told: &Told, query: &PageQuery) -> ApiResult<Page<QuotaChangeView>> {
     let limit = query.limit()?;
     if matches!(told, Told::Some(all) if all.is_empty()) {
-        // Of nothing there are no changes: they are not looked for through all of the log.
+        // Nothing is visible: do not search the whole log.
         return Ok(Page::of(Vec::new(), limit, |entry: &AuditEntry| entry.id.clone())
             .map(|entry| QuotaChangeView::new(entry, told)));
     }
     let mut wanted = PageOf { after: query.after()?, limit: limit + 1 };
     let mut found: Vec<AuditEntry> = Vec::new();
-    // Of what somebody sees, names may be so many that no query can have them all: what others changed is left out here.
+    // Visible names may be too many for a query: filter here.
     loop {
         let read = web.store().queue_history(told.subject(), &wanted).await?;
         let is_last = read.len() < wanted.limit;

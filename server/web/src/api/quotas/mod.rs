@@ -1,4 +1,4 @@
-//! Quotas: what groups and projects are guaranteed and may hold of clusters and node groups.
+//! Quotas: guarantees and limits of groups and projects on clusters and node groups.
 
 mod changes;
 mod group;
@@ -13,10 +13,9 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The most edits in one request.
+/// Maximum number of edits in a request.
 const MOST: usize = 20;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list))

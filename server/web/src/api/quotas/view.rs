@@ -1,5 +1,5 @@
-//! Quotas as the API takes and shows them. In what is sent, and in what is said of a queue, amounts are as people write
-//! them: `{"cpu": "500m", "memory": "64Gi", "gpus": 8}`. What was counted is in cores, bytes and pieces.
+//! Views and request bodies of quotas. Configured amounts are written as in documents: `{"cpu": "500m",
+//! "memory": "64Gi", "gpus": 8}`. Computed amounts are in cores, bytes and counts.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,6 @@ pub struct ShareView {
 }
 
 impl ShareView {
-    /// A share.
     pub fn new(resource: &Resource, share: &Share) -> Self {
         let number = |amount: u64| number(resource, amount);
         Self {
@@ -103,7 +102,7 @@ impl ShareView {
     }
 }
 
-/// An amount as a number: cores, bytes, pieces.
+/// An amount as a number: cores, bytes or counts.
 pub(crate) fn number(resource: &Resource, amount: u64) -> f64 {
     match resource {
         Resource::Cpu => amount as f64 / 1000.0,
@@ -170,7 +169,7 @@ fn yes() -> bool {
     true
 }
 
-/// What is said of a queue, as it would be sent.
+/// Settings of a queue, in the form of a request.
 pub(crate) fn body_of(record: &QueueRecord) -> QueueBody {
     let quota = |quota: &Quota| QuotaBody {
         guarantee: written(&quota.guarantee),
@@ -205,7 +204,7 @@ pub struct SaidView {
 }
 
 impl SaidView {
-    /// What is said of a queue, with its ETag.
+    /// Settings of a queue, with the ETag.
     pub(crate) fn of(record: &QueueRecord) -> Tagged<Self> {
         let QueueBody { parent, quotas, .. } = body_of(record);
         Tagged(record.revision, Self { parent, quotas, revision: record.revision })
@@ -282,7 +281,7 @@ pub enum QueueKind {
 }
 
 impl EditBody {
-    /// Which queue it is about.
+    /// The queue that the body is about.
     pub fn queue(&self) -> Queue {
         match self.kind {
             QueueKind::Group => Queue::Group(self.name.clone()),

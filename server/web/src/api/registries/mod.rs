@@ -1,4 +1,4 @@
-//! Registries of container images, with the secrets that open them.
+//! Container image registries and their credentials.
 
 mod create;
 mod delete;
@@ -12,7 +12,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The routes.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(list::list, create::create)).routes(routes!(
         get::get,

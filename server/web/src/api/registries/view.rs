@@ -1,4 +1,4 @@
-//! Registries, as the API takes and shows them.
+//! View and request body of a registry.
 
 use cubeloom_domain::belongings::{Owner, Registry};
 use serde::{Deserialize, Serialize};
@@ -70,10 +70,10 @@ pub struct RegistryChange {
     pub secret: Option<String>,
 }
 
-/// Whether a registry can be like this.
+/// Validates a registry.
 ///
 /// # Errors
-/// Its mistakes, or the database's.
+/// All problems of the registry.
 pub(super) async fn check(web: &Web, registry: &Registry, mut found: Found) -> ApiResult<()> {
     if !is_host(&registry.host) {
         found
@@ -99,7 +99,6 @@ fn is_host(text: &str) -> bool {
         && port.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
-/// As the audit log has it.
 pub(super) fn audited(registry: &Registry) -> Value {
     json!({"host": registry.host, "user": registry.user, "secret": registry.secret})
 }

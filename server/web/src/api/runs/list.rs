@@ -19,7 +19,7 @@ use crate::texts::Lang;
 use crate::time::Time;
 use crate::told::told;
 
-/// Which runs are wanted.
+/// Filters and order of runs.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct RunsQuery {
@@ -94,7 +94,7 @@ impl IntoResponse for Page<Listed> {
     }
 }
 
-/// The page as JSON, put together from what is kept of each run.
+/// The page as JSON, assembled from the cached runs.
 fn joined(page: &Page<Listed>) -> serde_json::Result<Vec<u8>> {
     let items = page.items.iter().map(Listed::json).collect::<Result<Vec<_>, _>>()?;
     let mut body = [b"{\"items\":[", items.join(&b","[..]).as_slice(), b"]"].concat();
@@ -106,7 +106,7 @@ fn joined(page: &Page<Listed>) -> serde_json::Result<Vec<u8>> {
     Ok(body)
 }
 
-/// One page of the runs of these projects. Pages ask here too.
+/// One page of the runs of these projects. Also used by pages.
 pub(crate) async fn find(
     web: &Web,
     projects: Option<Vec<String>>,
@@ -128,7 +128,7 @@ pub(crate) async fn find(
     Ok(Page { items: listed::views(web, &found.items).await?, next_cursor: found.next_cursor })
 }
 
-/// The query as the store takes it.
+/// Converts the query for the store.
 pub(crate) fn filter(projects: Option<Vec<String>>, query: &RunsQuery) -> ApiResult<RunFilter> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let oldest_first = match query.sort.as_deref() {

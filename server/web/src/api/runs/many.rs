@@ -1,4 +1,4 @@
-//! `POST /projects/{project}/runs/cancel` and `.../rerun`: several runs at once, with a result for each.
+//! `POST /projects/{project}/runs/cancel` and `.../rerun`: bulk operations, with a result per run.
 
 use std::time::Duration;
 
@@ -15,12 +15,13 @@ use crate::runs::wish;
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// Runs in one request.
+/// Maximum number of runs per request.
 const MOST: usize = 200;
-/// How long one request goes on: long before it would be given up half-way, with nobody told how far it came.
+/// Time limit of a request, far below the request timeout: on timeout, the client would not learn the
+/// progress.
 const TIME: Duration = Duration::from_secs(20);
 
-/// What is done with each run.
+/// Operation on each run.
 #[derive(Clone, Copy)]
 enum Deed {
     Cancel,
@@ -80,7 +81,7 @@ pub(crate) async fn rerun_many(
     Ok(Json(each(&web, &caller, lang, &project, body, Deed::Again).await?))
 }
 
-/// Does it with one run after the other, for as long as there is time.
+/// Processes the runs one by one, within the time limit.
 async fn each(
     web: &Web,
     caller: &Caller,
@@ -110,8 +111,8 @@ async fn each(
     in_time(work, TIME).await
 }
 
-/// Works on one after the other until the time is up. At least one is worked on, so that who sends again what is left
-/// comes to an end.
+/// Processes items until the time is up. At least one is processed, so that a client that resends the rest
+/// makes progress.
 async fn in_time<F: Future<Output = ApiResult<OneResult>>>(
     mut runs: impl Iterator<Item = (String, F)>,
     time: Duration,
@@ -127,7 +128,7 @@ async fn in_time<F: Future<Output = ApiResult<OneResult>>>(
     Ok(ManyResults { results, left: runs.map(|(run, _)| run).collect() })
 }
 
-/// Does it with one run; the run that was started by it.
+/// Processes one run. Returns the run that it started.
 async fn one(web: &Web, caller: &Caller, record: &RunRecord, deed: Deed) -> ApiResult<Option<RunId>> {
     match deed {
         Deed::Cancel => wish::cancel(web, caller, record).await.map(|()| None),
@@ -142,7 +143,7 @@ async fn find(web: &Web, project: &str, run: &str) -> ApiResult<RunRecord> {
     record.filter(|record| record.project == project).ok_or_else(missing)
 }
 
-/// What came of one; a fault of the server's ends it all.
+/// Result of one run. A server error fails the whole request.
 fn result(run: String, done: ApiResult<Option<RunId>>, lang: Lang) -> ApiResult<OneResult> {
     match done {
         Ok(started) => {
@@ -178,7 +179,7 @@ mod tests {
         let all = ["a", "b", "c"].map(ToOwned::to_owned);
         let quick = sent(&all, TIME).await;
         assert_eq!((done(&quick), quick.left.len()), (vec!["a", "b", "c"], 0));
-        // With no time at all one is done each time.
+        // Without any time, each call processes one.
         let (mut left, mut seen) = (all.to_vec(), Vec::new());
         while !left.is_empty() {
             let answer = sent(&left, Duration::ZERO).await;

@@ -22,7 +22,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// Which task's objects are wanted.
+/// Task whose manifests are requested.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ObjectsQuery {
@@ -73,7 +73,7 @@ async fn blocking(work: impl FnOnce() -> ObjectsView + Send + 'static) -> ApiRes
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
 }
 
-/// What an attempt has submitted: the same work as its submission's, with the bindings that are stored with it.
+/// Manifests that an attempt submitted: rebuilt as at its submission, with the stored bindings.
 fn submitted(material: &Material, attempt: &AttemptRecord) -> ObjectsView {
     let built = material.job(attempt).and_then(|job| lower::lower(&job, &attempt.bindings));
     let (object, message) = match built {

@@ -56,7 +56,7 @@ pub(crate) async fn start(
     Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())
 }
 
-/// Which tasks are meant, when not all.
+/// The requested part, if not all tasks.
 fn part(tasks: Option<&PartOfRun>) -> ApiResult<Option<WantedPart>> {
     let Some(tasks) = tasks else { return Ok(None) };
     let choice = match (&tasks.only, &tasks.from) {
@@ -73,7 +73,7 @@ fn part(tasks: Option<&PartOfRun>) -> ApiResult<Option<WantedPart>> {
     Ok(Some(WantedPart { choice: Some(choice), of: of.transpose()? }))
 }
 
-/// Where it goes, when not where the pipeline would. What a part takes over lies where its pipeline goes.
+/// The requested target cluster, if any. A part runs on the pipeline's target, where the reused results are.
 fn place(body: &StartRun) -> ApiResult<Option<Pool>> {
     let Some(place) = &body.place else { return Ok(None) };
     if body.tasks.is_some() {
@@ -83,7 +83,7 @@ fn place(body: &StartRun) -> ApiResult<Option<Pool>> {
     place.parse().map(Some).map_err(|unknown: UnknownPool| ApiError::field("/place", unknown.to_string()))
 }
 
-/// What is meant: a pipeline or a document, not both.
+/// The pipeline or the document. Both together are invalid.
 fn source(body: StartRun) -> ApiResult<Source> {
     match (body.pipeline, body.document) {
         (Some(pipeline), None) if body.code.is_none() => {

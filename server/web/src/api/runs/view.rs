@@ -1,4 +1,4 @@
-//! Runs as the API shows them.
+//! Views of runs.
 
 use std::collections::BTreeMap;
 
@@ -82,27 +82,27 @@ pub struct RunView {
 }
 
 impl RunView {
-    /// The cluster, where that is not the server's own machine.
+    /// The cluster, unless it is the local machine.
     pub(crate) fn elsewhere(&self) -> Option<&str> {
         self.cluster.as_deref().filter(|cluster| *cluster != LOCAL)
     }
 
-    /// Whether it is running, and none of its tasks is.
+    /// Whether it is running, but none of its tasks is.
     pub(crate) fn is_pending(&self) -> bool {
         matches!(self.phase.as_str(), "pending" | "approval")
     }
 
-    /// How many of its tasks are more than planned.
+    /// Number of tasks that have started.
     pub(crate) fn tasks_begun(&self) -> u64 {
         self.tasks.total - self.tasks.states.get("pending").copied().unwrap_or_default()
     }
 
-    /// The word for its sign and text on pages: tasks use `pending` for what has not got what it needs.
+    /// State for the icon and text on pages. Tasks use `pending` until their dependencies are met.
     pub(crate) fn shown(&self) -> &str {
         if self.phase == "pending" { "pending_run" } else { &self.phase }
     }
 
-    /// Whether it has not succeeded when it should have. Who cancelled it did not want it any more.
+    /// Whether it should have succeeded by now. A cancelled run is never late.
     pub(crate) fn is_late(&self, now: &Time) -> bool {
         let Some(late_at) = self.late_at else { return false };
         match self.state.as_str() {

@@ -8,7 +8,7 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// The parts of a back-fill's path.
+/// Path parameters of a back-fill.
 pub(super) type Names = (String, String, String);
 
 /// Gets a back-fill and its progress.
@@ -31,7 +31,7 @@ pub(crate) async fn backfill(
     Ok(Json(BackfillView::new(found, counts)))
 }
 
-/// The back-fill of a route, which must be one of the route's pipeline.
+/// The back-fill of a route, which must belong to the route's pipeline.
 pub(super) async fn of_route(web: &Web, (project, pipeline, id): &Names) -> ApiResult<Backfill> {
     let found = web.store().backfill(id).await?;
     let found = found.filter(|found| found.of.project == *project && found.of.pipeline == *pipeline);

@@ -32,10 +32,10 @@ pub(crate) async fn backfills(
     Ok(Json(listed(&web, PipelineName { project, pipeline }, &query).await?))
 }
 
-/// A page of the back-fills of a pipeline.
+/// A page of a pipeline's back-fills.
 ///
 /// # Errors
-/// When the query cannot be meant.
+/// The query is invalid.
 pub(crate) async fn listed(web: &Web, of: PipelineName, query: &PageQuery) -> ApiResult<Page<BackfillView>> {
     let (limit, before) = (query.limit()?, query.after()?);
     let found = web.store().backfills(&of, before.as_deref(), limit + 1).await?;

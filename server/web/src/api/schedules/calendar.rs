@@ -14,14 +14,14 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::state::Web;
 
-/// The longest span, in microseconds: a month with the days around it.
+/// Maximum period, in microseconds: a month with adjacent days.
 const LONGEST: i64 = 62 * 86_400_000_000;
-/// The most dates of one pipeline.
+/// Maximum number of dates per pipeline.
 const OF_ONE: usize = 1_500;
-/// The most dates of all together.
+/// Maximum number of dates in total.
 const MOST: usize = 5_000;
 
-/// Which span of time.
+/// The period.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SpanQuery {
@@ -60,20 +60,16 @@ pub(crate) async fn calendar(
     Ok(Json(entries(&web, &project, Span { first, last, pipeline: query.pipeline }).await?))
 }
 
-/// A span of time.
 pub(crate) struct Span {
-    /// Its first moment.
+    /// Start, inclusive.
     pub first: Timestamp,
-    /// Its last moment.
+    /// End, inclusive.
     pub last: Timestamp,
     /// Filters by the name of the pipeline.
     pub pipeline: Option<String>,
 }
 
 /// Lists past and future runs in a period.
-///
-/// # Errors
-/// When the database does not answer.
 pub(crate) async fn entries(web: &Web, project: &str, span: Span) -> ApiResult<CalendarView> {
     let projects = vec![project.to_owned()];
     let filter = FiringFilter {
@@ -102,7 +98,7 @@ pub(crate) async fn entries(web: &Web, project: &str, span: Span) -> ApiResult<C
     Ok(CalendarView { dates, more })
 }
 
-/// The dates of a schedule that are still to come.
+/// Future dates of a schedule.
 fn coming(web: &Web, state: &ScheduleState, span: &Span) -> Vec<DateView> {
     let schedule = state.schedule.as_ref().filter(|_| state.is_active());
     let Some(calendar) = schedule.and_then(|schedule| Calendar::of(schedule).ok()) else { return Vec::new() };

@@ -56,7 +56,7 @@ async fn stop_runs(web: &Web, caller: &Caller, backfill: &str) -> ApiResult<()> 
     };
     let ids: Vec<_> = web.store().firings(&filter).await?.into_iter().filter_map(|one| one.run).collect();
     for run in web.store().runs_of(&ids).await?.iter().filter(|run| !run.state.is_final()) {
-        // It may have ended meanwhile.
+        // It may have ended in the meantime.
         match wish::cancel(web, caller, run).await {
             Ok(()) => {}
             Err(error) if error.kind() == crate::error::Kind::Conflict => {}

@@ -16,7 +16,7 @@ use crate::extract::{Json, Path};
 use crate::state::Web;
 use crate::time::Time;
 
-/// The most runs at the same time.
+/// Maximum number of concurrent runs.
 const PARALLEL: u32 = 100;
 
 /// Creates a back-fill for the dates in a range that have no run.
@@ -49,7 +49,7 @@ pub(crate) async fn create_backfill(
     }
     let (first, last) = range(&state, &new.first, &new.last)?;
     let now = web.now();
-    // The schedule starts what is to come by itself. Of today, what has passed is taken.
+    // The schedule starts future dates itself. Of today, include past dates.
     let last = last.min(now);
     if first > now {
         return Err(ApiError::field("/first", "it is still to come: the schedule starts it then"));

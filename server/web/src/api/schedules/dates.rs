@@ -16,12 +16,12 @@ use crate::extract::{Json, Path, Query};
 use crate::state::Web;
 use crate::time::Time;
 
-/// The most dates of a range.
+/// Maximum number of dates in a range.
 pub(super) const MOST: usize = 5_000;
-/// How many of them are listed.
+/// Maximum number of listed dates.
 const LISTED: usize = 500;
 
-/// Which range.
+/// The range of dates.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RangeQuery {
@@ -76,7 +76,7 @@ fn view(date: Timestamp, known: Option<&DateView>) -> RangeDateView {
     }
 }
 
-/// The moments that two texts mean.
+/// Parses the range.
 pub(super) fn range(state: &ScheduleState, first: &str, last: &str) -> ApiResult<(Timestamp, Timestamp)> {
     let calendar = calendar_of(state)?;
     let first = moment(Some(&calendar), first, "/first", false)?;
@@ -87,7 +87,7 @@ pub(super) fn range(state: &ScheduleState, first: &str, last: &str) -> ApiResult
     Ok((first, last))
 }
 
-/// The dates of a schedule in a range.
+/// Dates of a schedule in a range.
 pub(super) fn of_range(
     state: &ScheduleState,
     first: Timestamp,
@@ -112,7 +112,7 @@ async fn known(
         pipeline: Some(state.of.pipeline.clone()),
         first: Some(first),
         last: Some(last),
-        // Dates that are not the schedule's may be among them.
+        // The range may contain dates outside of the schedule.
         limit: 2 * MOST,
         ..FiringFilter::default()
     };

@@ -12,7 +12,7 @@ use crate::extract::{Json, Path};
 use crate::state::Web;
 use crate::time::{Time, maybe};
 
-/// How many coming dates are told.
+/// Number of next dates.
 const NEXT: usize = 5;
 
 /// Gets the state of a pipeline's schedule.
@@ -36,10 +36,7 @@ pub(crate) async fn get(
     Ok(Json(shown(&web, &state).await?))
 }
 
-/// A schedule as it is shown.
-///
-/// # Errors
-/// When the database does not answer.
+/// View of a schedule.
 pub(crate) async fn shown(web: &Web, state: &ScheduleState) -> ApiResult<ScheduleView> {
     let calendar = state.schedule.as_ref().and_then(|schedule| Calendar::of(schedule).ok());
     let mut moment = web.now().max(state.handled_at);

@@ -16,7 +16,7 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// Which dates of a pipeline.
+/// Filters of a pipeline's dates.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
@@ -52,10 +52,10 @@ pub(crate) async fn history(
     Ok(Json(listed(&web, &project, &pipeline, &query).await?))
 }
 
-/// A page of the dates of a pipeline.
+/// A page of a pipeline's dates.
 ///
 /// # Errors
-/// When the query cannot be meant.
+/// The query is invalid.
 pub(crate) async fn listed(
     web: &Web,
     project: &str,
@@ -80,10 +80,7 @@ pub(crate) async fn listed(
     Ok(Page { items: views(web, found.items).await?, next_cursor })
 }
 
-/// Dates with the states of their runs.
-///
-/// # Errors
-/// When the database does not answer.
+/// Views of dates with the states of their runs.
 pub(crate) async fn views(web: &Web, firings: Vec<Firing>) -> ApiResult<Vec<DateView>> {
     let ids: Vec<RunId> = firings.iter().filter_map(|firing| firing.run.clone()).collect();
     let runs: BTreeMap<RunId, RunRecord> =

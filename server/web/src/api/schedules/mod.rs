@@ -1,4 +1,4 @@
-//! Schedules of pipelines: how they stand, what their dates became, back-fills, and what will run when.
+//! Schedules of pipelines: state, history of dates, back-fills, and the calendar.
 
 mod backfill;
 mod backfills;
@@ -29,7 +29,6 @@ pub(crate) use calendar::{Span, entries};
 pub(crate) use get::shown;
 pub(crate) use history::{HistoryQuery, listed as listed_dates, views};
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(get::get))
@@ -44,13 +43,13 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(calendar::calendar))
 }
 
-/// How the schedule of a route's pipeline stands.
+/// State of the schedule of a route's pipeline.
 async fn state_of(web: &Web, project: &str, pipeline: &str) -> ApiResult<ScheduleState> {
     let of = PipelineName { project: project.into(), pipeline: pipeline.into() };
     schedules::look(web, &of).await?.ok_or_else(|| ApiError::not_found("pipeline", pipeline))
 }
 
-/// Makes sure that a pipeline has a schedule, whatever fires it.
+/// Checks that a pipeline has a schedule of any kind.
 fn demand_schedule(state: &ScheduleState) -> ApiResult<()> {
     match &state.schedule {
         Some(schedule) if schedule.after.is_some() || schedule.file.is_some() => Ok(()),
@@ -58,7 +57,7 @@ fn demand_schedule(state: &ScheduleState) -> ApiResult<()> {
     }
 }
 
-/// The moments of a pipeline's schedule.
+/// The calendar of a pipeline's schedule.
 fn calendar_of(state: &ScheduleState) -> ApiResult<Calendar> {
     let calendar = state.schedule.as_ref().and_then(|schedule| Calendar::of(schedule).ok());
     calendar.ok_or_else(|| {
@@ -72,7 +71,7 @@ fn calendar_of(state: &ScheduleState) -> ApiResult<Calendar> {
     })
 }
 
-/// A moment that somebody names: one with a time zone, or a day or a time of the schedule's own zone.
+/// Parses a time: with a time zone, or a day or time in the schedule's zone.
 fn moment(calendar: Option<&Calendar>, text: &str, field: &str, end: bool) -> ApiResult<Timestamp> {
     if let Ok(Time(moment)) = text.parse() {
         return Ok(moment);
@@ -89,7 +88,7 @@ fn moment(calendar: Option<&Calendar>, text: &str, field: &str, end: bool) -> Ap
     })
 }
 
-/// A schedule in UTC, for reading moments of pipelines that have none.
+/// A schedule in UTC, to parse times for pipelines without one.
 fn utc() -> cubeloom_domain::pipeline::Schedule {
     cubeloom_domain::pipeline::Schedule { cron: Some("0 0 * * *".into()), ..Default::default() }
 }

@@ -13,7 +13,7 @@ use crate::extract::{Json, Path};
 use crate::schedules;
 use crate::state::Web;
 
-/// How often a change is tried that others are faster with: the schedule itself goes on firing.
+/// Attempts in case of concurrent changes: the schedule itself keeps firing.
 pub(super) const TRIES: usize = 5;
 
 /// Pauses a schedule.
@@ -54,7 +54,7 @@ pub(crate) async fn pause(
     Err(busy())
 }
 
-/// Others change it all the time.
+/// Error after too many concurrent changes.
 pub(super) fn busy() -> ApiError {
     ApiError::conflict("the schedule is being changed by others: try again")
 }

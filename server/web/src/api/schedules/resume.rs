@@ -38,7 +38,7 @@ pub(crate) async fn resume(
         demand_schedule(&state)?;
         let now = web.now();
         let was_paused = state.paused.is_some();
-        // What was due while it was paused is not made up for.
+        // Dates that were due during the pause are skipped.
         let handled_at = if was_paused { state.handled_at.max(now) } else { state.handled_at };
         let (set_by, set_at) = (caller.user.name.clone(), now);
         let mut after = ScheduleState { paused: None, handled_at, set_by, set_at, ..state.clone() };

@@ -82,7 +82,7 @@ async fn started(
     }
     match start_date(web, state, &firing, Some(caller)).await? {
         Tried::Started(started) => Ok(*started),
-        // The task that fires schedules was faster: the run that it started is the requested one.
+        // The schedules' task was faster: its run is the requested one.
         Tried::Gone => match run_of(web, &firing).await? {
             Some(record) => Ok(Started { record, warnings: Vec::new() }),
             None => Err(has_one(web, &firing).await?),
@@ -104,7 +104,7 @@ async fn run_of(web: &Web, firing: &Firing) -> ApiResult<Option<RunRecord>> {
     }
 }
 
-/// Why the date does not start.
+/// Why the date cannot start.
 async fn has_one(web: &Web, firing: &Firing) -> ApiResult<ApiError> {
     let known = web.store().firing(&firing.of, firing.date).await?;
     let date = Time(firing.date);

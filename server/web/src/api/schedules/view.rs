@@ -1,4 +1,4 @@
-//! Schedules, dates and back-fills, as the API shows them.
+//! Views of schedules, dates and back-fills.
 
 use cubeloom_domain::pipeline::Schedule;
 use cubeloom_domain::schedule::{Backfill, BackfillCounts, Firing, ScheduleState, Trigger};
@@ -62,7 +62,7 @@ pub struct LookView {
 }
 
 impl LookView {
-    /// What came of looking for the files of a schedule.
+    /// Result of the checks for a schedule's files.
     pub(crate) fn of(state: &ScheduleState) -> Option<Self> {
         state.schedule.as_ref().filter(|schedule| schedule.file.is_some())?;
         let look = state.look.clone().unwrap_or_default();
@@ -127,7 +127,7 @@ pub struct DateView {
 }
 
 impl DateView {
-    /// A date, without what its run is.
+    /// A date, without the state of its run.
     pub(crate) fn new(firing: Firing) -> Self {
         let what = firing.event.map(|event| event.what);
         Self {
@@ -148,7 +148,7 @@ impl DateView {
         }
     }
 
-    /// The state that is shown: that of its run, where there is one.
+    /// State to show: that of the run, if it exists.
     pub(crate) fn shown_state(&self) -> &str {
         self.run_state.as_deref().unwrap_or(&self.state)
     }
@@ -252,7 +252,7 @@ pub struct BackfillView {
 }
 
 impl BackfillView {
-    /// A back-fill with how far it is.
+    /// View of a back-fill with its progress.
     pub(crate) fn new(backfill: Backfill, counts: BackfillCounts) -> Self {
         let state = match &backfill.cancelled {
             Some(_) => "cancelled",

@@ -11,7 +11,6 @@ use crate::extract::{Json, Path};
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The endpoint.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(get))
 }

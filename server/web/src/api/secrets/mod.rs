@@ -1,4 +1,4 @@
-//! Secrets of projects and of people. Values go in and never come out.
+//! Secrets of projects and users. Values are write-only.
 
 mod create;
 mod delete;
@@ -12,7 +12,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The routes.
 pub(crate) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::of_project, create::in_project))

@@ -87,7 +87,7 @@ async fn update(
     let mut after = audited(&secret);
     after["value_changed"] = change.value.is_some().into();
     let entry = audit::entry(web, caller, "secret.update", name).before(audited(&before)).after(after);
-    // What was read above and is kept must still be so when it is written.
+    // Values kept from the read above must not have changed before the write.
     let expected = Some(expected.unwrap_or(before.revision));
     let done = web.store().update_secret(&secret, expected, &entry).await?;
     secret.revision = changed(done, "secret", name)?;

@@ -1,4 +1,4 @@
-//! Secrets, as the API takes and shows them.
+//! Views and request bodies of secrets.
 
 use cubeloom_domain::belongings::SealedSecret;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 use crate::check::Found;
 use crate::time::Time;
 
-/// The longest description, in characters.
+/// Maximum length of a description, in characters.
 pub(super) const DESCRIPTION: usize = 1000;
-/// The longest value, in bytes.
+/// Maximum size of a value, in bytes.
 const LONGEST: usize = 64 << 10;
 
 /// A secret. Its value is never returned.
@@ -66,7 +66,7 @@ pub struct SecretChange {
     pub description: Option<String>,
 }
 
-/// Whether tasks can be given this in a variable or a file.
+/// Checks that a value can be passed to tasks as a variable or a file.
 pub(super) fn check_value(found: &mut Found, value: &str) {
     if value.is_empty() {
         found.wrong("/value", "the value is empty: a secret needs one");
@@ -79,7 +79,6 @@ pub(super) fn check_value(found: &mut Found, value: &str) {
     }
 }
 
-/// As the audit log has it.
 pub(super) fn audited(secret: &SealedSecret) -> Value {
     json!({"description": secret.description})
 }

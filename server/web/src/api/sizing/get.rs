@@ -13,7 +13,7 @@ use crate::sized::{recommended, recommended_then};
 use crate::state::Web;
 use crate::time::Time;
 
-/// How many changes are told.
+/// Maximum number of returned changes.
 const CHANGES: u32 = 100;
 
 /// Gets the resource usage and right-sizing of a task of a pipeline.
@@ -42,10 +42,10 @@ pub(crate) async fn get(
     Ok(Json(shown(&web, &project, &pipeline, &task).await?))
 }
 
-/// What is shown of a task's sizing.
+/// View of a task's sizing.
 ///
 /// # Errors
-/// When there is no such task, neither in the pipeline's last run nor in its newest version.
+/// Neither the pipeline's last run nor its newest version has the task.
 pub(crate) async fn shown(web: &Web, project: &str, pipeline: &str, task: &str) -> ApiResult<SizingView> {
     let last = last_plan(web, project, pipeline, task).await?;
     let history = web.store().sizing(project, pipeline).await?;
@@ -75,10 +75,10 @@ pub(crate) async fn shown(web: &Web, project: &str, pipeline: &str, task: &str) 
     })
 }
 
-/// The plan of a pipeline's last run, and a task of it; `None` for a task that has not run yet.
+/// Plan of a pipeline's last run, and its task. `None` if the task has not run yet.
 ///
 /// # Errors
-/// When there is no such task, neither there nor in the pipeline's newest version.
+/// Neither the last run nor the newest version has the task.
 pub(super) async fn last_plan(
     web: &Web,
     project: &str,

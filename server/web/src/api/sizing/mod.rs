@@ -1,5 +1,5 @@
-//! What the workers of a task get by what earlier attempts used: what is known, what is advised, what was changed; taking it
-//! back and letting it go on.
+//! Right-sizing of tasks from the usage of earlier attempts: data, recommendations and changes. Reverting to
+//! the requested resources, and resuming.
 
 mod get;
 mod resume;
@@ -13,7 +13,6 @@ use crate::state::Web;
 
 pub(crate) use get::shown;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(get::get))

@@ -1,4 +1,4 @@
-//! Sizing, as the API shows it.
+//! Views of right-sizing.
 
 use cubeloom_domain::plan::PlannedRole;
 use cubeloom_domain::sizing::{Past, PastEnd, Size, SizeChange, SizedRole};
@@ -151,7 +151,7 @@ pub struct SizeChangeView {
 }
 
 impl RoleSizingView {
-    /// Of a role as it is planned; `then` is what each of `past` would have got.
+    /// View of a planned role. `then` has the recommended size for each attempt in `past`.
     pub(super) fn new(
         role: &PlannedRole,
         sized: &SizedRole,

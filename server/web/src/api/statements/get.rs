@@ -14,7 +14,7 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::state::Web;
 
-/// As what a statement is wanted.
+/// Format of the statement.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct StatementQuery {

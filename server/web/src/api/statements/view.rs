@@ -1,4 +1,4 @@
-//! A statement, as the API shows it.
+//! View of a statement.
 
 use cubeloom_domain::accounting::statement::Position;
 use cubeloom_domain::accounting::{Figures, Line};
@@ -66,7 +66,7 @@ impl From<&Position> for PositionView {
 }
 
 impl StatementView {
-    /// A statement in this currency.
+    /// View of a statement in this currency.
     pub(crate) fn new(statement: Statement, currency: Option<String>) -> Self {
         let groups = |lines: &[(Line, Figures)]| -> Vec<UsageGroup> {
             lines.iter().map(|(line, figures)| UsageGroup::new(line, figures)).collect()
@@ -84,7 +84,7 @@ impl StatementView {
         }
     }
 
-    /// The columns and rows of its table: a row a position.
+    /// Columns and rows of its table, one row per position.
     pub(crate) fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
         let own = [
             "project",

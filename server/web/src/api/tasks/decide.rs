@@ -16,7 +16,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// The longest comment, in characters.
+/// Maximum length of a comment, in characters.
 const COMMENT: usize = 2_000;
 
 /// Decision on a task that asks for approval.

@@ -1,4 +1,4 @@
-//! What time went to, as the API shows it.
+//! View of goodput.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! Attempts that hang, as the API shows them.
+//! Views of hanging attempts.
 
 use cubeloom_domain::hang::Hang;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub struct StackView {
 }
 
 impl HangView {
-    /// Without what the workers were at.
+    /// Without the workers' stacks.
     pub(crate) fn brief(hang: &Hang) -> Self {
         Self {
             message: hang.sentence(),
@@ -48,7 +48,7 @@ impl HangView {
         }
     }
 
-    /// Total.
+    /// With all details.
     pub(crate) fn whole(hang: &Hang) -> Self {
         let stacks = hang.stacks.iter();
         let stacks = stacks.map(|one| StackView { worker: one.worker.clone(), text: one.text.clone() });

@@ -12,7 +12,7 @@ use crate::page::{Page, PageQuery};
 use crate::runs::{Reader, describe};
 use crate::state::Web;
 
-/// How many of the latest.
+/// Number of latest attempts.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LatestQuery {

@@ -16,7 +16,7 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// Which instances are wanted.
+/// Filters of instances.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct InstancesQuery {
@@ -25,10 +25,10 @@ pub struct InstancesQuery {
 }
 
 impl InstancesQuery {
-    /// The state that is wanted.
+    /// State to filter by.
     ///
     /// # Errors
-    /// When it is not one of an instance.
+    /// It is no state of an instance.
     fn state(&self) -> ApiResult<Option<&str>> {
         let Some(state) = self.state.as_deref().filter(|state| !state.is_empty()) else { return Ok(None) };
         if task::STATES.contains(&state) {

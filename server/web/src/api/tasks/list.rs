@@ -41,7 +41,7 @@ pub(crate) async fn list(
     Ok(Json(told(lang, Page::of(found, limit, |task| task.index.to_string()))))
 }
 
-/// The position that a page begins at.
+/// Position at which a page starts.
 pub(super) fn position(page: &PageQuery) -> ApiResult<u32> {
     let unknown =
         |_| ApiError::field("/cursor", "the cursor is not one that this list gave: begin without one");

@@ -16,14 +16,14 @@ use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
 
-/// The longest reason, in characters.
+/// Maximum length of a reason, in characters.
 const REASON: usize = 2_000;
 
 /// Outcome to set.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkedOutcome {
-    /// Downstream tasks go on.
+    /// Downstream tasks continue.
     Succeeded,
     /// Downstream tasks see a failure.
     Failed,

@@ -1,4 +1,4 @@
-//! The tests of an attempt's workers before its program began, as the API shows them.
+//! View of the preflight tests of an attempt's workers.
 
 use cubeloom_domain::preflight::{Blamed, Bounds, Measured, Preflight};
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ pub struct BlamedView {
 }
 
 impl PreflightView {
-    /// As it is stored.
+    /// Converts the stored result.
     pub(crate) fn of(preflight: &Preflight) -> Self {
         let Bounds { cpu, memory, card, mount, network } = preflight.bounds;
         let bounds = [cpu, memory, card, mount, network].map(Some);

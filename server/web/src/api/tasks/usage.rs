@@ -12,7 +12,7 @@ use crate::runs::{Reader, usage as of_runs};
 use crate::state::Web;
 use crate::time::Time;
 
-/// Whose usage is wanted.
+/// Instance and attempt whose usage is requested.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct UsageQuery {

@@ -1,4 +1,4 @@
-//! Tasks, their instances and attempts as the API shows them.
+//! Views of tasks, instances and attempts.
 
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::waiting::StartEstimate;

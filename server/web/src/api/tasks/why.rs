@@ -1,4 +1,4 @@
-//! Why something waits, as data.
+//! Pending reasons, as data.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use utoipa::ToSchema;
 use crate::api::quotas::view::number;
 use crate::runs::describe::word;
 
-/// So many holders are told; a task of a run may have thousands of instances under way.
+/// Maximum number of returned holders: a task may have thousands of active instances.
 const TOLD: usize = 200;
 
-/// For whom it is said why something waits.
+/// The reader of a pending reason.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'r> {
-    /// The projects that they see; `None` for all.
+    /// Projects that the reader can see. `None` means all.
     pub(crate) seen: Option<&'r [String]>,
-    /// The run that they look at.
+    /// The run that the reader is viewing.
     pub(crate) run: &'r RunId,
 }
 
@@ -75,22 +75,22 @@ pub struct WhyView {
 }
 
 impl WhyView {
-    /// Whether it waits for more of a resource, or for none in particular.
+    /// Whether it waits for this resource, or for none in particular.
     pub(crate) fn is_about(&self, resource: &str) -> bool {
         self.shortages.is_empty() || self.shortages.iter().any(|short| short.resource == resource)
     }
 
-    /// Whether a holder is one of several instances, so that its task alone does not say which one it is.
+    /// Whether a holder is one of several instances, so that its task's name is ambiguous.
     pub(crate) fn is_one_of_many(&self, holder: &HolderView) -> bool {
         holder.instance > 0 || self.rule == word(&WaitRule::TaskParallelism)
     }
 
-    /// How many holders that the reader sees are left, where so many are named.
+    /// Number of visible holders beyond the listed ones.
     pub(crate) fn beyond(&self, named: usize) -> usize {
         self.holders.len().saturating_sub(named) + self.more_holders
     }
 
-    /// What a reader is told of it.
+    /// View of a reason for this reader.
     pub(crate) fn new(why: &Explanation, reader: Reader<'_>) -> Self {
         let (seen, hidden): (Vec<_>, Vec<_>) =
             why.holders.iter().partition(|holder| reader.sees(&holder.project));
@@ -207,7 +207,7 @@ pub struct HolderView {
 }
 
 impl HolderView {
-    /// A holder; `own` is the run that is looked at.
+    /// View of a holder. `own` is the run being viewed.
     fn new(holder: &Holder, own: &RunId) -> Option<Self> {
         let key: AttemptKey = holder.key.parse().ok()?;
         let Amounts(amounts) = &holder.amounts;

@@ -18,7 +18,7 @@ use crate::extract::Json;
 use crate::state::Web;
 use crate::templates::{self, FolderError, TemplateFolder};
 
-/// The longest archive, in bytes.
+/// Maximum size of an archive, in bytes.
 const ARCHIVE: usize = 4 << 20;
 
 /// A template to install.
@@ -74,7 +74,7 @@ fn is_archive(request: &Request) -> bool {
     sent.is_some_and(|sent| ["application/gzip", "application/x-gzip"].contains(&sent))
 }
 
-/// A template of whose folder an archive was sent: it is unpacked aside, checked, and kept where workers find it.
+/// Installs a template from an archive of its folder: unpacks, validates and stores it where workers read it.
 async fn from_archive(web: &Web, body: Body) -> ApiResult<InstalledTemplate> {
     let too_large = || {
         let sentence = format!("the archive has more than {} MiB: send programs only", ARCHIVE >> 20);

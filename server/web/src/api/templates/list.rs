@@ -13,7 +13,7 @@ use crate::page::{Page, PageQuery};
 use crate::sort::Sort;
 use crate::state::Web;
 
-/// By what templates are sorted.
+/// Sort keys of templates.
 #[derive(Clone, Copy, Debug)]
 enum By {
     Name,
@@ -21,10 +21,10 @@ enum By {
     Framework,
 }
 
-/// As `sort` says it.
+/// Values of `sort`.
 const ORDERS: [(&str, By); 3] = [("name", By::Name), ("group", By::Group), ("framework", By::Framework)];
 
-/// Which templates.
+/// Filters and order of templates.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TemplateQuery {
@@ -82,7 +82,7 @@ pub(crate) async fn list(
     Ok(Json(Page::sorted(views, limit, &sort.word(), place)))
 }
 
-/// The templates that a query finds, by name.
+/// Templates that match a query, by name.
 pub(crate) fn found(set: &TemplateSet, query: &TemplateQuery) -> Vec<TemplateSummaryView> {
     let words = query.q.as_deref().unwrap_or_default().to_lowercase();
     let words: Vec<&str> = words.split_whitespace().collect();
@@ -96,7 +96,7 @@ pub(crate) fn found(set: &TemplateSet, query: &TemplateQuery) -> Vec<TemplateSum
         .collect()
 }
 
-/// All that a search looks at.
+/// Text that a search covers.
 fn text(template: &TaskTemplate) -> String {
     let TaskTemplate { name, label, help, framework, group, .. } = template;
     let text =

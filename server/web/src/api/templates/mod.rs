@@ -15,7 +15,6 @@ pub(crate) use list::{TemplateQuery, found};
 pub(crate) use version::detail;
 pub(crate) use view::{TemplateRoleView, TemplateSummaryView, TemplateView, TextView};
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list, install::install))

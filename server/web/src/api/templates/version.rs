@@ -27,13 +27,13 @@ pub(crate) async fn version(
     Ok(Json(detail(&web, name, Some(version)).await?))
 }
 
-/// A template in one of its versions, or the newest.
+/// A template in this version or the newest.
 ///
 /// # Errors
-/// When there is none.
+/// The template or version does not exist.
 pub(crate) async fn detail(web: &Web, name: String, version: Option<String>) -> ApiResult<TemplateView> {
     let set = web.templates();
-    // It reads files of the template's folder.
+    // Reads files of the template's folder, which blocks.
     let work = move || {
         let versions = set.get(&name).ok_or_else(|| ApiError::not_found("task template", &name))?;
         let found = match &version {

@@ -1,4 +1,4 @@
-//! Task templates, as the API shows them.
+//! Views of task templates.
 
 use cubeloom_compiler::newest_template;
 use cubeloom_domain::template::{InstalledTemplate, Localized, RoleTemplate};
@@ -24,7 +24,7 @@ impl From<&Localized> for TextView {
 }
 
 impl TextView {
-    /// Both, from Markdown to HTML.
+    /// Renders the Markdown of both languages as HTML.
     fn rendered(text: &Localized) -> Self {
         Self { en: html(&text.en), zh: html(&text.zh) }
     }
@@ -112,7 +112,7 @@ pub struct TemplateOutputView {
 pub(crate) type Versions = std::collections::BTreeMap<String, InstalledTemplate>;
 
 impl TemplateSummaryView {
-    /// Of one version.
+    /// View of one version.
     pub fn of(installed: &InstalledTemplate, versions: &Versions) -> Self {
         let template = &installed.template;
         let newest = newest_template(versions).unwrap_or(installed);
@@ -129,7 +129,7 @@ impl TemplateSummaryView {
 }
 
 impl TemplateView {
-    /// A version, with what lies beside its recipe.
+    /// View of a version, with its documentation files.
     pub fn new(installed: &InstalledTemplate, versions: &Versions, beside: Beside) -> Self {
         let template = &installed.template;
         let summary = TemplateSummaryView {

@@ -1,4 +1,4 @@
-//! Terminals at tasks that have failed.
+//! Terminals for failed tasks.
 
 mod close;
 mod connect;
@@ -10,7 +10,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(open::open))

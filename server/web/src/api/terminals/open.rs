@@ -76,7 +76,7 @@ pub(crate) async fn open(
     let reader = Reader::open(&web, &run).await?;
     let at = (reader.find(&task)?, instance);
     let place = Place::find(&web, &caller, &reader, at, wish.worker.as_deref()).await?;
-    // Carried out also when whoever asked is gone meanwhile: a shell that has begun is somebody's.
+    // In a separate task, so that it completes if the client disconnects: an open shell must have an owner.
     let opening = tokio::spawn(begin(web, caller, lang, place, size));
     let view = opening.await.map_err(ApiError::internal)??;
     Ok((StatusCode::CREATED, [(header::LOCATION, view.socket.clone())], Json(view)).into_response())

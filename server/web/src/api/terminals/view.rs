@@ -1,4 +1,4 @@
-//! Terminals as the API shows them, and what is said over their WebSockets beside bytes.
+//! Views of terminals, and control messages of their WebSockets.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -24,19 +24,19 @@ pub struct TerminalView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TerminalEnd {
-    /// Its shell has ended.
+    /// The shell has ended.
     Exited,
-    /// Somebody has closed it, or has deleted its run.
+    /// A user closed it or deleted its run.
     Closed,
-    /// Its time is over.
+    /// The time limit is reached.
     Limit,
     /// Nothing was typed or shown for too long.
     Idle,
-    /// Its person did not come back.
+    /// The user did not reconnect.
     Away,
-    /// Its person may not have it any more.
+    /// The user lost access.
     Revoked,
-    /// The server ends.
+    /// The server stops.
     Stopping,
 }
 

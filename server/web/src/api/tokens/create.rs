@@ -69,7 +69,8 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(CreatedToken { token: text, about: token.into() })))
 }
 
-/// A token that is made with a token does not outlive it: whoever finds one has it for no longer than it was made for.
+/// A token created with another token must not outlive it. Otherwise, a leaked token could extend its own
+/// lifetime.
 async fn outlives(web: &Web, caller: &Caller, until: Option<Time>) -> ApiResult<()> {
     let Via::Token { id, .. } = &caller.via else { return Ok(()) };
     let made_with = web.store().token(id).await?;

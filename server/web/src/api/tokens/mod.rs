@@ -13,7 +13,6 @@ use crate::state::Web;
 
 pub(crate) use view::TokenView;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list, create::create))

@@ -1,4 +1,4 @@
-//! A token, as the API shows it.
+//! View of a token.
 
 use cubeloom_domain::identity::ApiToken;
 use serde::Serialize;
@@ -43,7 +43,7 @@ impl From<ApiToken> for TokenView {
     }
 }
 
-/// A page of somebody's tokens, newest first.
+/// A page of a user's tokens, newest first.
 pub(super) fn page(tokens: Vec<ApiToken>, limit: usize, after: Option<&str>) -> Page<TokenView> {
     let later = tokens.into_iter().filter(|token| after.is_none_or(|after| token.id.as_str() < after));
     let views = later.take(limit + 1).map(TokenView::from).collect();

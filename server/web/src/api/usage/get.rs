@@ -14,7 +14,7 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Query};
 use crate::state::Web;
 
-/// What usage is wanted.
+/// Filters, period and grouping of usage.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct UsageQuery {

@@ -1,4 +1,4 @@
-//! Usage: what jobs held and used, and what it costs.
+//! Usage: allocations and usage of jobs, and their cost.
 
 mod get;
 pub(crate) mod view;
@@ -8,7 +8,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The routes.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(get::get))
 }

@@ -1,4 +1,4 @@
-//! Usage, as the API shows it.
+//! Views of usage.
 
 use cubeloom_domain::accounting::{By, Day, Figures, Line};
 use serde::Serialize;
@@ -58,7 +58,7 @@ impl From<&Figures> for FiguresView {
     }
 }
 
-/// The columns of [`FiguresView`] in a table.
+/// Columns of [`FiguresView`] in a table.
 pub(crate) const FIGURES: [&str; 13] = [
     "cpu_hours",
     "used_cpu_hours",
@@ -76,7 +76,7 @@ pub(crate) const FIGURES: [&str; 13] = [
 ];
 
 impl FiguresView {
-    /// Its cells.
+    /// Cells in the order of the columns.
     pub(crate) fn cells(&self) -> Vec<String> {
         let hours = |hours: f64| format!("{hours:.6}");
         vec![
@@ -127,7 +127,6 @@ pub struct UsageGroup {
 }
 
 impl UsageGroup {
-    /// A line as a group.
     pub(crate) fn new(line: &Line, figures: &Figures) -> Self {
         let named = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         Self {
@@ -142,7 +141,7 @@ impl UsageGroup {
         }
     }
 
-    /// The columns in which a way to group is told.
+    /// Columns of a grouping.
     pub(crate) fn columns(by: By) -> &'static [&'static str] {
         match by {
             By::Day => &["day"],
@@ -154,7 +153,7 @@ impl UsageGroup {
         }
     }
 
-    /// What stands in a column.
+    /// Value of a column.
     pub(crate) fn cell(&self, column: &str) -> String {
         let value = match column {
             "day" => &self.day,

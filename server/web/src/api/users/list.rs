@@ -15,7 +15,7 @@ use crate::page::{Page, PageQuery};
 use crate::sort::Sort;
 use crate::state::Web;
 
-/// By what people are sorted.
+/// Sort keys of users.
 #[derive(Clone, Copy, Debug)]
 enum By {
     Name,
@@ -23,10 +23,10 @@ enum By {
     Created,
 }
 
-/// As `sort` says it.
+/// Values of `sort`.
 const ORDERS: [(&str, By); 3] = [("name", By::Name), ("seen", By::Seen), ("created", By::Created)];
 
-/// Which people are wanted.
+/// Filters and order of users.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Wanted {
@@ -56,10 +56,10 @@ pub(crate) async fn list(
     Ok(Json(find(&web, &wanted, &query).await?))
 }
 
-/// One page of the people. The page asks here too.
+/// One page of users. Also used by pages.
 ///
 /// # Errors
-/// When the query cannot be, or the database does not answer.
+/// The query is invalid.
 pub(crate) async fn find(web: &Web, wanted: &Wanted, page: &PageQuery) -> ApiResult<Page<UserView>> {
     let limit = page.limit()?;
     let sort = Sort::read(wanted.sort.as_deref(), &ORDERS)?;
@@ -74,7 +74,7 @@ pub(crate) async fn find(web: &Web, wanted: &Wanted, page: &PageQuery) -> ApiRes
     Ok(Page::sorted(users, limit, &sort.word(), |user| place(user, sort.by)).map(UserView::from))
 }
 
-/// The order, from the place on where the page before has ended.
+/// The order, from the end of the previous page.
 fn order(page: &PageQuery, sort: &Sort<By>) -> ApiResult<UserOrder> {
     let word = sort.word();
     let timed = || -> ApiResult<Option<(Timestamp, String)>> {
@@ -87,7 +87,7 @@ fn order(page: &PageQuery, sort: &Sort<By>) -> ApiResult<UserOrder> {
     })
 }
 
-/// Where somebody stands in the list, as [`order`] reads it.
+/// Position of a user in the list, which [`order`] reads.
 fn place(user: &User, by: By) -> Value {
     match by {
         By::Name => json!(user.name),

@@ -1,4 +1,4 @@
-//! People with an account.
+//! User accounts.
 
 mod create;
 mod get;
@@ -19,15 +19,14 @@ use crate::state::Web;
 pub(crate) use list::{Wanted, find};
 pub(crate) use view::UserView;
 
-/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(list::list, create::create)).routes(routes!(get::get, update::update))
 }
 
-/// The person of a route: by the name that they sign in with, or by id.
+/// The user of a route, by name or id.
 ///
 /// # Errors
-/// When there is none, or the database does not answer.
+/// The user does not exist.
 pub(crate) async fn person(web: &Web, text: &str) -> ApiResult<User> {
     if let Some(user) = web.store().user_by_name(text).await? {
         return Ok(user);
@@ -35,8 +34,8 @@ pub(crate) async fn person(web: &Web, text: &str) -> ApiResult<User> {
     web.store().user(text).await?.ok_or_else(|| ApiError::not_found("person", text))
 }
 
-/// Changes an account, if it still is as it was seen, and as `before` has it: what of it is kept may be who administers
-/// the platform, which somebody else may just have changed.
+/// Changes an account, if it has the expected revision and is still as in `before`. Unchanged fields may
+/// include the administrator flag, which another user may just have changed.
 pub(crate) async fn change(
     web: &Web,
     caller: &Caller,

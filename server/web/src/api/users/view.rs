@@ -1,4 +1,4 @@
-//! A person, as the API shows them.
+//! View of a user.
 
 use cubeloom_domain::identity::User;
 use serde::Serialize;

@@ -15,7 +15,6 @@ use crate::routes::routes;
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// The endpoint.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new().routes(routes!(validate))
 }
@@ -86,10 +85,7 @@ async fn validate(
     Ok(Json(checked(&web, &project, &caller.acting(), sent.document, lang).await?))
 }
 
-/// Checks a document.
-///
-/// # Errors
-/// What the server lacks.
+/// Validates a document.
 pub(crate) async fn checked(
     web: &Web,
     project: &str,

@@ -13,7 +13,7 @@ use crate::files::{self, Show};
 use crate::state::Web;
 use crate::volumes::{self, Tree};
 
-/// Which file, and how.
+/// The file, and how to send it.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DownloadQuery {

@@ -12,7 +12,7 @@ use crate::page::{Page, PageQuery};
 use crate::state::Web;
 use crate::volumes::{self, Tree};
 
-/// Which folder, and which page of its list.
+/// The folder, and the page of its list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FolderQuery {

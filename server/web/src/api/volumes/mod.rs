@@ -1,4 +1,4 @@
-//! Volumes of projects, and the files in them.
+//! Volumes of projects, and their files.
 
 mod archive;
 mod create;
@@ -19,7 +19,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::routes::routes;
 use crate::state::Web;
 
-/// The routes.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list, create::create))

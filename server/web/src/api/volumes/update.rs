@@ -44,7 +44,7 @@ pub(crate) async fn update(
     }
     found.refuse()?;
     let entry = audit::entry(&web, &caller, "volume.update", &name).before(before).after(audited(&volume));
-    // What was read above and is kept must still be so when it is written.
+    // Values kept from the read above must not have changed before the write.
     let expected = Some(expected.unwrap_or(volume.revision));
     let done = web.store().update_volume(&volume, expected, &entry).await?;
     volume.revision = changed(done, "volume", &name)?;

@@ -1,4 +1,4 @@
-//! Volumes, as the API takes and shows them.
+//! Views and request bodies of volumes.
 
 use cubeloom_domain::belongings::{Volume, VolumePlace};
 use cubeloom_files::own;
@@ -37,10 +37,7 @@ pub struct VolumeView {
 }
 
 impl VolumeView {
-    /// A volume, with whether this server sees its files.
-    ///
-    /// # Errors
-    /// When the server has a fault.
+    /// View of a volume. It includes whether this server can read its files.
     pub(super) async fn of(web: &Web, volume: Volume) -> ApiResult<Self> {
         Ok(Self {
             built_in: volume.name == WORKSPACE,
@@ -166,7 +163,7 @@ impl From<Place> for VolumePlace {
     }
 }
 
-/// Whether a volume can be there, and whether the caller may say so.
+/// Validates the location of a volume, and that the caller may use it.
 pub(super) async fn check_place(
     web: &Web,
     caller: &Caller,
@@ -222,7 +219,8 @@ pub(super) async fn check_place(
     Ok(place.into())
 }
 
-/// A folder of the machine, which is not the server's own: workers and members would reach its database through it.
+/// Validates a folder on this machine. It must not be the server's own: workers and members could access its
+/// database.
 fn check_folder(web: &Web, caller: &Caller, (at, path): (&str, &str), found: &mut Found) -> ApiResult<()> {
     if !caller.user.admin {
         return Err(ApiError::forbidden("only administrators may make a folder of the machine a volume"));
@@ -241,7 +239,6 @@ fn check_folder(web: &Web, caller: &Caller, (at, path): (&str, &str), found: &mu
     Ok(())
 }
 
-/// As the audit log has it.
 pub(super) fn audited(volume: &Volume) -> Value {
     json!({"description": volume.description, "place": Place::from(volume.place.clone())})
 }

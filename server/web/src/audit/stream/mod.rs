@@ -1,6 +1,6 @@
-//! The audit log on its way to a receiver of the administrator's: syslog, or a webhook. Every entry is sent at least once and
-//! under its id, also across a restart: what was sent is in the database. Several servers of one database take turns by lease.
-//! No request waits for a receiver.
+//! Streams the audit log to an administrator's receiver: syslog or a webhook. Every entry is delivered at
+//! least once with its id, also across restarts: the position is in the database. Servers of one database
+//! take turns by lease. No request waits for a receiver.
 
 mod syslog;
 mod webhook;
@@ -16,23 +16,22 @@ pub use webhook::Webhook;
 
 use crate::state::{WeakWeb, Web};
 
-/// How often new entries are looked for.
+/// Poll interval for new entries.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Entries that are sent together.
+/// Maximum number of entries per batch.
 const BATCH: usize = 100;
-/// How long sending them may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a server holds a stream while it sends: longer than sending may take.
+/// Duration of the lease while sending: longer than the timeout.
 const LEASE: Duration = Duration::from_secs(45);
-/// The longest wait after a failure.
+/// Maximum delay after a failure.
 const MAX_WAIT: Duration = Duration::from_secs(300);
 
-/// Where the audit log is sent to.
+/// Receivers of the audit log.
 #[derive(Clone, Debug, Default)]
 pub struct AuditSettings {
-    /// A receiver of syslog (RFC 5424).
+    /// Syslog receiver (RFC 5424).
     pub syslog: Option<SyslogAddress>,
-    /// A receiver of JSON lines by HTTP.
+    /// HTTP receiver of JSON lines.
     pub webhook: Option<Webhook>,
 }
 
@@ -42,7 +41,7 @@ impl AuditSettings {
         syslog.into_iter().chain(self.webhook.clone().map(Receiver::Webhook)).collect()
     }
 
-    /// The names of the receivers, as the database has them.
+    /// Names of the receivers in the database.
     pub(crate) fn names(&self) -> Vec<&'static str> {
         self.receivers().iter().map(Receiver::name).collect()
     }
@@ -62,7 +61,7 @@ impl Receiver {
         }
     }
 
-    /// Sends entries; `Err` says why the receiver has not got all of them.
+    /// Sends entries. `Err` says why the receiver may lack some of them.
     async fn send(&self, web: &Web, entries: &[AuditEntry]) -> Result<(), String> {
         let sent = async {
             match self {
@@ -75,7 +74,7 @@ impl Receiver {
     }
 }
 
-/// Begins to send.
+/// Starts sending.
 pub(crate) fn start(web: &Web) {
     for receiver in web.settings().audit.receivers() {
         tokio::spawn(run(web.downgrade(), web.new_id(), receiver));
@@ -92,14 +91,14 @@ async fn run(web: WeakWeb, owner: String, receiver: Receiver) {
             _ = period.tick() => {}
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
-        // The database may be away: what was not sent is still there.
+        // After a database error, unsent entries stay.
         if let Err(error) = pass(&held, &owner, &receiver).await {
             tracing::debug!(%error, receiver = receiver.name(), "the audit log was not sent; it is tried again");
         }
     }
 }
 
-/// Sends what there is.
+/// Sends unsent entries.
 async fn pass(web: &Web, owner: &str, receiver: &Receiver) -> Result<(), StoreError> {
     let (store, name) = (web.store(), receiver.name());
     let Some(stream) = store.audit_stream(name).await? else {
@@ -113,7 +112,7 @@ async fn pass(web: &Web, owner: &str, receiver: &Receiver) -> Result<(), StoreEr
         if !store.claim_audit_stream(name, owner, web.now(), LEASE).await? {
             return Ok(());
         }
-        // Only what is read under the lease: another server may have sent meanwhile.
+        // Read under the lease only: another server may have sent some before.
         let entries = store.unsent_audit(name, BATCH).await?;
         if let Err(error) = receiver.send(web, &entries).await {
             failures += 1;
@@ -138,7 +137,7 @@ async fn pass(web: &Web, owner: &str, receiver: &Receiver) -> Result<(), StoreEr
     Ok(())
 }
 
-/// How long to wait after so many failures.
+/// Delay after this many failures.
 fn wait(failures: u32) -> Duration {
     MAX_WAIT.min(Duration::from_secs(1 << failures.saturating_sub(1).min(10)))
 }

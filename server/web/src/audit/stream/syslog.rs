@@ -1,8 +1,8 @@
-//! Entries as messages of syslog (RFC 5424), their JSON as the text: over TCP with counted octets (RFC 6587), over UDP, or to
-//! the socket of this machine's own syslog.
+//! Sends entries as syslog messages (RFC 5424) with their JSON as the text. Transports are TCP with octet
+//! counting (RFC 6587), UDP, or the local syslog socket.
 //!
-//! Syslog has no receipts. Over TCP, a batch counts as sent when the receiver has read up to the end of the connection and
-//! ended it too; UDP and sockets promise nothing beyond this machine.
+//! Syslog has no acknowledgements. Over TCP, a batch counts as sent once the receiver has read to the end and
+//! closed the connection. UDP and sockets guarantee nothing beyond this machine.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -20,24 +20,24 @@ use crate::alerts::in_words;
 use crate::api::audit::json_line;
 use crate::time::Time;
 
-/// The facility `log audit`.
+/// Facility `log audit`.
 const FACILITY: u8 = 13;
-/// The severities of what was refused, and of everything else.
+/// Severities: refused requests, and all others.
 const WARNING: u8 = 4;
 const INFORMATIONAL: u8 = 6;
-/// The longest datagram, in bytes: what syslog daemons take as they are installed.
+/// Maximum size of a datagram, in bytes: the default limit of syslog daemons.
 const DATAGRAM: usize = 8 << 10;
-/// How long a receiver may take to end the connection. One that never does has read what was sent, as far as is known.
+/// How long to wait for the receiver to close the connection. If it never does, the entries count as sent.
 const END: Duration = Duration::from_secs(5);
 
-/// Where syslog is taken.
+/// Address of a syslog receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SyslogAddress {
     /// `HOST:PORT`.
     Udp(String),
     /// `HOST:PORT`.
     Tcp(String),
-    /// A socket that takes datagrams, e.g. `/dev/log`.
+    /// Datagram socket, for example `/dev/log`.
     Unix(PathBuf),
 }
 
@@ -63,7 +63,7 @@ impl FromStr for SyslogAddress {
 }
 
 impl SyslogAddress {
-    /// Sends entries of the server at `url`; `Err` says why the receiver may not have all of them.
+    /// Sends entries of the server at `url`. `Err` says why the receiver may lack some of them.
     pub(super) async fn send(&self, entries: &[AuditEntry], url: &str) -> Result<(), String> {
         let host = host(url);
         let sent = match self {
@@ -113,7 +113,7 @@ async fn tcp(to: &str, entries: &[AuditEntry], host: &str) -> std::io::Result<()
     timeout(END, ended).await.unwrap_or(Ok(()))
 }
 
-/// A message that fits a datagram: one that is too long leaves out how things were and are, and says so.
+/// A message that fits into a datagram. Too long ones omit the states before and after, and say so.
 fn datagram(entry: &AuditEntry, host: &str) -> String {
     let whole = message(entry, host, &json_line(entry.clone()));
     if whole.len() <= DATAGRAM {
@@ -136,13 +136,13 @@ fn message(entry: &AuditEntry, host: &str, json: &str) -> String {
     format!("<{priority}>1 {time} {host} cubeloom - {action} - {}", json.trim_end())
 }
 
-/// The host of the server's address.
+/// Host of the server's URL.
 fn host(url: &str) -> String {
     let url = Url::parse(url).ok();
     word(url.as_ref().and_then(Url::host_str).unwrap_or_default(), 255)
 }
 
-/// A field of a message's head: so many printable characters of ASCII at most, `-` for none.
+/// Header field: at most `most` printable ASCII characters, `-` if empty.
 fn word(text: &str, most: usize) -> String {
     let word: String = text.chars().filter(char::is_ascii_graphic).take(most).collect();
     if word.is_empty() { "-".into() } else { word }

@@ -1,4 +1,4 @@
-//! JSON lines by HTTP: a batch each request. What the receiver answers 2xx to, it has.
+//! Sends batches as JSON lines by HTTP. A 2xx response acknowledges the batch.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use url::Url;
 use crate::alerts::in_words;
 use crate::api::audit::json_line;
 
-/// How long an answer may take.
+/// Request timeout.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A receiver of JSON lines.
+/// HTTP receiver of JSON lines.
 #[derive(Clone)]
 pub struct Webhook {
     url: Url,
     authorization: Option<HeaderValue>,
 }
 
-/// Neither the path, which is often a secret, nor the header is shown.
+/// Omits the path, which is often a secret, and the header.
 impl fmt::Debug for Webhook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Webhook").field("host", &self.url.host_str()).finish_non_exhaustive()
@@ -28,10 +28,10 @@ impl fmt::Debug for Webhook {
 }
 
 impl Webhook {
-    /// At this address; `authorization` is the whole value of that header.
+    /// Receiver at this URL. `authorization` is the value of that header.
     ///
     /// # Errors
-    /// What is wrong with one of them.
+    /// The URL or the header is invalid.
     pub fn new(url: &str, authorization: Option<&str>) -> Result<Self, String> {
         let url =
             Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
@@ -44,7 +44,7 @@ impl Webhook {
         Ok(Self { url, authorization })
     }
 
-    /// Sends entries; `Err` says why the receiver has not taken them.
+    /// Sends entries. `Err` says why the receiver did not accept them.
     pub(super) async fn send(&self, entries: &[AuditEntry]) -> Result<(), String> {
         let body: String = entries.iter().map(|entry| json_line(entry.clone())).collect();
         let client = client().map_err(|error| in_words(&error))?;
@@ -59,9 +59,9 @@ impl Webhook {
     }
 }
 
-/// A client that follows no redirect.
+/// A client without redirects.
 fn client() -> reqwest::Result<reqwest::Client> {
-    // A second call fails because the first one's provider is in place, which is what is wanted.
+    // A second call fails because the first one installed the provider, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let begin = || {
         reqwest::Client::builder()
@@ -70,7 +70,7 @@ fn client() -> reqwest::Result<reqwest::Client> {
             .timeout(TIMEOUT)
             .user_agent(concat!("Cubeloom/", env!("CARGO_PKG_VERSION")))
     };
-    // Minimal machines have no certificates of authorities; plain HTTP must work there all the same.
+    // Minimal machines have no CA certificates. Plain HTTP must still work there.
     begin().build().or_else(|_| begin().tls_certs_only([]).build())
 }
 

@@ -1,4 +1,4 @@
-//! The account of somebody whom the provider has let in.
+//! The account of a user that the provider authenticated.
 
 use cubeloom_domain::identity::{Federated, User};
 use cubeloom_store::{Change, StoreError};
@@ -12,24 +12,24 @@ use crate::error::{ApiError, ApiResult, Kind};
 use crate::etag::changed;
 use crate::state::Web;
 
-/// How many names are tried for somebody new.
+/// How many user names are tried for a new account.
 const TRIES: usize = 20;
 
-/// Somebody, as the provider knows them.
+/// A user according to the provider.
 pub(super) struct Person {
     pub(super) issuer: String,
     pub(super) subject: String,
-    /// What they are called there, in one word.
+    /// User name at the provider.
     pub(super) name: Option<String>,
     pub(super) display_name: Option<String>,
-    /// Only when the provider has made sure of it.
+    /// Only if the provider has verified it.
     pub(super) email: Option<String>,
-    /// Whether they administer the platform, where the provider's word counts for that.
+    /// Whether the user is a platform administrator, if the provider decides that.
     pub(super) admin: Option<bool>,
 }
 
-/// Their account: the one that knows their subject, or a new one. An account of the same name or address that does not
-/// know it belongs to somebody else, for all that is known.
+/// The account with this subject, or a new one. An account with the same name or address but without the
+/// subject may belong to another person, and is not used.
 pub(super) async fn of(
     web: &Web,
     visitor: &Visitor,
@@ -63,7 +63,7 @@ pub(super) async fn of(
         match accounts::create(&act, wanted).await {
             Ok(user) => return Ok(user),
             Err(error) if error.kind() == Kind::Conflict => {
-                // Perhaps by another request of the same person.
+                // Another request of the same user may have created it.
                 let found = web.store().user_by_subject(&person.issuer, &person.subject).await?;
                 if let Some(user) = found {
                     return Ok(user);
@@ -79,8 +79,8 @@ fn federated(person: &Person) -> Federated {
     Federated { issuer: person.issuer.clone(), subject: person.subject.clone() }
 }
 
-/// Makes somebody what the provider says they are. Who has a password here is what administrators here have made them:
-/// they need no provider to come in.
+/// Updates the administrator flag from the provider. Accounts with a local password keep the flag that
+/// administrators set here: they do not depend on the provider.
 async fn as_said(web: &Web, visitor: &Visitor, user: User, person: &Person) -> ApiResult<User> {
     let Some(admin) = person.admin.filter(|admin| *admin != user.admin) else { return Ok(user) };
     if web.store().password_hash(&user.id).await?.is_some() {
@@ -94,7 +94,7 @@ async fn as_said(web: &Web, visitor: &Visitor, user: User, person: &Person) -> A
             web.people().forget();
             Ok(User { revision, ..after })
         }
-        // Somebody has changed the account in this moment: the next time, then.
+        // The account was changed concurrently. The next sign-in updates it.
         Ok(Change::Stale(_) | Change::Missing) => Ok(user),
         Err(StoreError::LastAdministrator) => {
             tracing::warn!(
@@ -107,7 +107,7 @@ async fn as_said(web: &Web, visitor: &Visitor, user: User, person: &Person) -> A
     }
 }
 
-/// Lets somebody who is signed in come in by what the provider says of them, too.
+/// Connects the caller's account to an identity at the provider.
 pub(super) async fn connect(
     web: &Web,
     provider: &Provider,
@@ -132,7 +132,7 @@ fn refuse_domain(provider: &Provider, person: &Person) -> ApiResult<()> {
     if fits { Ok(()) } else { Err(ApiError::forbidden("your address is of no domain that may sign in here")) }
 }
 
-/// A name to sign in with, from what the provider says.
+/// User name derived from the provider's claims.
 fn plain(person: &Person) -> String {
     let mailbox = person.email.as_deref().and_then(|email| email.split('@').next());
     let said = person.name.as_deref().or(mailbox).unwrap_or_default().to_lowercase();

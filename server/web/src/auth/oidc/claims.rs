@@ -1,4 +1,4 @@
-//! What a provider says of a person beside who they are, and the client that reads it.
+//! The provider's additional claims, and the client that reads them.
 
 use openidconnect::core::{
     CoreAuthDisplay, CoreAuthPrompt, CoreErrorResponseType, CoreGenderClaim, CoreJsonWebKey,
@@ -12,7 +12,7 @@ use openidconnect::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Claims that are not of the standard; which one lists groups is configured.
+/// Non-standard claims. The settings name the one with the groups.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct More {
     #[serde(flatten)]
@@ -22,7 +22,7 @@ pub(super) struct More {
 impl AdditionalClaims for More {}
 
 impl More {
-    /// Whether a claim is this text, or a list that has it.
+    /// Whether a claim is this text, or a list that contains it.
     pub(super) fn lists(&self, claim: &str, wanted: &str) -> bool {
         match self.claims.get(claim) {
             Some(Value::Array(all)) => all.iter().any(|one| one == wanted),
@@ -32,7 +32,7 @@ impl More {
     }
 }
 
-/// What an ID token says.
+/// Claims of an ID token.
 pub(super) type Claims = IdTokenClaims<More, CoreGenderClaim>;
 
 type Fields = IdTokenFields<
@@ -43,7 +43,7 @@ type Fields = IdTokenFields<
     CoreJwsSigningAlgorithm,
 >;
 
-/// The client, once it knows the provider.
+/// The client, once the provider's metadata is known.
 pub(super) type OfProvider<Auth = EndpointSet, Maybe = EndpointMaybeSet> = Client<
     More,
     CoreAuthDisplay,

@@ -1,4 +1,4 @@
-//! There and back: to the provider's page, and with its answer.
+//! The authorization code flow: the redirect to the provider, and the callback.
 
 use axum::http::{HeaderMap, HeaderValue};
 use axum_extra::extract::CookieJar;
@@ -17,23 +17,23 @@ use crate::auth::{Caller, Via, Visitor, cookie, secret};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::state::Web;
 
-/// How long somebody may take at the provider, in seconds.
+/// Timeout of the sign-in at the provider, in seconds.
 const PATIENCE: i64 = 600;
 
-/// What the browser keeps meanwhile.
+/// State kept in the browser's cookie during the flow.
 #[derive(Serialize, Deserialize)]
 struct Underway {
     state: String,
     nonce: String,
     verifier: String,
     next: String,
-    /// The person who wants to be known by what the provider says; absent when somebody signs in.
+    /// Id of the user who connects their account. `None` for a sign-in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     connect: Option<String>,
     exp: i64,
 }
 
-/// What the provider sends back in the URL.
+/// Query parameters of the callback.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Answer {
     code: Option<String>,
@@ -41,16 +41,16 @@ pub(crate) struct Answer {
     state: String,
 }
 
-/// What came of going there.
+/// Result of the flow.
 pub(crate) enum Back {
-    /// Somebody has signed in, and wanted to go here.
+    /// The user signed in, with the path to continue at.
     SignedIn(Box<User>, String),
-    /// Somebody who was signed in is known by what the provider says from now on.
+    /// The signed-in user connected their account to the provider.
     Connected,
 }
 
-/// The provider's page, and the cookie for coming back. `connect` is the id of whoever wants to be known by what the
-/// provider says.
+/// URL of the provider's page, and the cookie with the flow's state. `connect` is the id of the user who
+/// connects their account.
 pub(crate) async fn begin(
     web: &Web,
     next: &str,
@@ -78,7 +78,7 @@ pub(crate) async fn begin(
     Ok((url.into(), kept))
 }
 
-/// Takes whoever has come back; `caller` is who is signed in here already.
+/// Handles the callback. `caller` is the user who is signed in already.
 pub(crate) async fn finish(
     web: &Web,
     visitor: &Visitor,
@@ -106,7 +106,7 @@ pub(crate) async fn finish(
     Ok(Back::Connected)
 }
 
-/// Who the provider says has come, for the code that they bring.
+/// Exchanges the code for the user's claims.
 async fn ask(
     web: &Web,
     provider: &Provider,
@@ -137,7 +137,7 @@ async fn ask(
     Ok(person(provider, claims))
 }
 
-/// Removes the cookie for coming back.
+/// Removes the cookie with the flow's state.
 pub(crate) fn done(web: &Web) -> ApiResult<HeaderValue> {
     cookie::set(web, name(web), "", 0)
 }

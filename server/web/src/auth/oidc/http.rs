@@ -1,4 +1,4 @@
-//! How the provider is asked.
+//! HTTP client for the provider.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -6,15 +6,15 @@ use std::time::Duration;
 use openidconnect::{AsyncHttpClient, HttpRequest, HttpResponse};
 use thiserror::Error;
 
-/// How long an answer may take.
+/// Request timeout.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes of an answer, at most.
+/// Maximum response size, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// A client that follows nobody elsewhere.
+/// A client that does not follow redirects.
 pub(super) struct Http(reqwest::Client);
 
-/// Why there is no answer.
+/// Why a request failed.
 #[derive(Debug, Error)]
 pub(super) enum Failure {
     #[error("the provider cannot be reached")]
@@ -27,11 +27,11 @@ pub(super) enum Failure {
 
 impl Http {
     pub(super) fn new() -> reqwest::Result<Self> {
-        // A second call fails because the first one's provider is in place, which is what is wanted.
+        // A second call fails because the first one installed the provider, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let begin =
             || reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(PATIENCE);
-        // Minimal machines have no certificates of authorities; plain HTTP must work there all the same.
+        // Minimal machines have no CA certificates. Plain HTTP must still work there.
         begin().build().or_else(|_| begin().tls_certs_only([]).build()).map(Self)
     }
 

@@ -1,5 +1,6 @@
-//! Signing in at an OpenID Connect provider: the authorization code flow with PKCE, a state and a nonce, which the
-//! browser keeps in a signed cookie of ten minutes. People are known by issuer and subject, never by an address.
+//! Sign-in at an OpenID Connect provider: the authorization code flow with PKCE, a state and a nonce. The
+//! browser keeps them in a signed cookie of ten minutes. Users are identified by issuer and subject, never by
+//! an address.
 
 mod account;
 mod claims;
@@ -19,33 +20,32 @@ pub(crate) use flow::{Answer, Back, begin, done, finish};
 use self::http::Http;
 use crate::error::{ApiError, ApiResult};
 
-/// How long what a provider says of itself is believed: its keys change now and then.
+/// How long the provider's metadata is cached: its keys change.
 const BELIEVED: Duration = Duration::from_secs(10 * 60);
 
-/// The provider that is configured.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Its issuer URL.
     pub issuer: String,
-    /// The name of this server there.
+    /// Client ID of this server.
     pub client_id: String,
-    /// This server's password there, when it has one.
+    /// Client secret, if the provider requires one.
     pub client_secret: Option<String>,
-    /// What people call the provider.
+    /// Name of the provider on the sign-in page.
     pub name: String,
-    /// Only people with a verified address of one of these domains; everybody when empty.
+    /// Only users with a verified address in one of these domains may sign in. Empty allows all.
     pub allowed_domains: Vec<String>,
-    /// Whether somebody who comes for the first time is given an account.
+    /// Whether the first sign-in creates an account.
     pub auto_create: bool,
-    /// The group whose members administer the platform; without one the provider says nothing about that.
+    /// Group of the platform administrators. Without one, the provider does not decide who is an
+    /// administrator.
     pub admin_group: Option<String>,
-    /// The claim that lists a person's groups.
+    /// Claim that lists a user's groups.
     pub groups_claim: String,
-    /// What it is asked for beside `openid`.
+    /// Scopes requested in addition to `openid`.
     pub scopes: Vec<String>,
 }
 
-/// The provider, and what is known of it.
+/// The provider and its cached metadata.
 pub(crate) struct Provider {
     pub(crate) settings: Settings,
     http: OnceLock<Http>,
@@ -65,7 +65,7 @@ impl Provider {
         Ok(self.http.get_or_init(|| made))
     }
 
-    /// What the provider says of itself: where to sign in, and its keys.
+    /// The provider's metadata: its endpoints and keys.
     async fn metadata(&self, now: Timestamp) -> ApiResult<CoreProviderMetadata> {
         let mut known = self.metadata.lock().await;
         if let Some((metadata, at)) = known.as_ref()
@@ -80,7 +80,7 @@ impl Provider {
     }
 }
 
-/// The provider does not answer, or not as one does.
+/// The provider is unreachable or its response is invalid.
 fn away(error: impl std::error::Error + Send + Sync + 'static) -> ApiError {
     ApiError::unavailable("the provider at which you sign in does not answer: try again in a moment")
         .caused_by(error)

@@ -1,4 +1,4 @@
-//! `GET /docs/api` and `GET /docs/api/{operation}`: the OpenAPI document of this very server, for people.
+//! `GET /docs/api` and `GET /docs/api/{operation}`: documentation of this server's OpenAPI document.
 
 mod model;
 mod sample;
@@ -18,7 +18,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::Path;
 use crate::state::Web;
 
-/// Read once: the program does not change while it runs.
+/// Parsed once: it does not change while the program runs.
 static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
     let value: Value = serde_json::from_str(&document::text()).unwrap_or_default();
     Document::read(&value)

@@ -1,4 +1,4 @@
-//! The OpenAPI document as the reader shows it.
+//! The OpenAPI document as the pages show it.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::sample;
 use super::schema::{self, Row};
 
-/// Everything, by tag.
+/// All operations, by tag.
 pub(super) struct Document {
     /// In the tags' alphabetical order.
     pub tags: Vec<Tag>,
 }
 
-/// The operations about one kind of thing.
+/// Operations of one tag.
 pub(super) struct Tag {
     pub name: String,
     pub operations: Vec<Operation>,
@@ -22,7 +22,7 @@ pub(super) struct Tag {
 /// A method of a path.
 pub(super) struct Operation {
     pub id: String,
-    /// In capitals.
+    /// In upper case.
     pub method: String,
     /// With `/api/v1`.
     pub path: String,
@@ -30,7 +30,7 @@ pub(super) struct Operation {
     pub title: String,
     /// The rest.
     pub description: String,
-    /// Who may call it: the role, and what a token must be for.
+    /// Who may call it: the role, and the token's scope.
     pub needs: String,
     pub scope: String,
     pub open: bool,
@@ -39,7 +39,7 @@ pub(super) struct Operation {
     pub answers: Vec<Answer>,
 }
 
-/// A part of the path, of the query or a header.
+/// A path, query or header parameter.
 pub(super) struct Parameter {
     pub name: String,
     /// `path`, `query` or `header`.
@@ -49,7 +49,7 @@ pub(super) struct Parameter {
     pub description: String,
 }
 
-/// What is sent.
+/// Request body.
 pub(super) struct Body {
     pub media: String,
     pub rows: Vec<Row>,
@@ -57,7 +57,6 @@ pub(super) struct Body {
     pub example: Option<Value>,
 }
 
-/// What is answered.
 pub(super) struct Answer {
     pub status: String,
     pub description: String,
@@ -66,14 +65,14 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Whether it is a success.
+    /// Whether it is a success response.
     pub(super) fn is_good(&self) -> bool {
         self.status.starts_with('2')
     }
 }
 
 impl Document {
-    /// Reads an OpenAPI 3.1 document; what it does not have is empty.
+    /// Reads an OpenAPI 3.1 document. Missing parts are empty.
     pub(super) fn read(document: &Value) -> Self {
         let mut tags: BTreeMap<String, Vec<Operation>> = BTreeMap::new();
         for (path, item) in document["paths"].as_object().into_iter().flatten() {
@@ -92,7 +91,7 @@ fn operation(document: &Value, path: &str, method: &str, value: &Value) -> Opera
     let (title, description) = sentences(&whole.replace('\n', " "));
     let answers = value["responses"].as_object().into_iter().flatten();
     let mut answers: Vec<_> = answers.map(|(status, value)| answer(document, status, value)).collect();
-    // `default` comes behind the numbers.
+    // `default` comes after the numbers.
     answers.sort_by(|a, b| a.status.cmp(&b.status));
     Operation {
         id: text(&value["operationId"]),
@@ -127,7 +126,7 @@ fn body(document: &Value, content: &serde_json::Map<String, Value>) -> Option<Bo
 
 fn answer(document: &Value, status: &str, value: &Value) -> Answer {
     let content = value["content"].as_object().and_then(|content| content.iter().next());
-    // The form of refusals is the same everywhere, and told once.
+    // The error format is the same everywhere, and documented once.
     let is_problem = content.is_some_and(|(media, _)| media.contains("problem"));
     let rows = content.filter(|_| !is_problem).map(|(_, value)| schema::rows(document, &value["schema"]));
     Answer {
@@ -138,7 +137,7 @@ fn answer(document: &Value, status: &str, value: &Value) -> Answer {
     }
 }
 
-/// The first sentence, and what follows.
+/// The first sentence, and the rest.
 fn sentences(text: &str) -> (String, String) {
     match text.split_once(". ") {
         Some((first, rest)) => (format!("{first}."), rest.trim().to_owned()),

@@ -1,4 +1,4 @@
-//! An example of a schema, and of a call by curl.
+//! Examples of a schema and of a curl call.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::model::Operation;
 use super::schema::resolved;
 
-/// How deep an example goes.
+/// Maximum depth of an example.
 const DEEPEST: usize = 4;
 
-/// A value that fits a schema: its own example, or one of its type.
+/// A value that matches a schema: its own example, or one of its type.
 pub(super) fn of(document: &Value, schema: &Value) -> Value {
     value(document, schema, 0)
 }
@@ -40,7 +40,7 @@ fn value(document: &Value, schema: &Value, depth: usize) -> Value {
     }
 }
 
-/// What has to be given; where nothing has to, everything.
+/// Required properties. If none is required, all of them.
 fn object(document: &Value, schema: &Value, depth: usize) -> Value {
     let Some(properties) = schema["properties"].as_object() else { return json!({}) };
     let required = schema["required"].as_array().filter(|names| !names.is_empty());
@@ -61,7 +61,7 @@ fn word(schema: &Value) -> &str {
     .unwrap_or("string")
 }
 
-/// A call that can be copied; `url` is the server's own address.
+/// A command to copy. `url` is the server's own address.
 pub(super) fn curl(operation: &Operation, url: &str) -> String {
     let mut call = String::from("curl");
     if operation.method != "GET" {

@@ -1,13 +1,12 @@
-//! A JSON Schema as rows of a table: one a property, those of an object below it.
+//! A JSON Schema as table rows: one per property, with those of an object below it.
 
 use serde_json::Value;
 
-/// How deep objects within objects are shown.
+/// Maximum depth of nested objects.
 const DEEPEST: usize = 4;
 
-/// A property.
 pub(super) struct Row {
-    /// How many objects it lies in.
+    /// Nesting depth.
     pub depth: usize,
     pub name: String,
     pub kind: String,
@@ -56,7 +55,7 @@ fn collect(document: &Value, schema: &Value, depth: usize, rows: &mut Vec<Row>) 
     }
 }
 
-/// The words for a schema: `string`, `array of RunView`, `integer or null`.
+/// Type of a schema: `string`, `array of RunView`, `integer or null`.
 pub(super) fn kind(schema: &Value) -> String {
     if let Some(name) = reference(schema) {
         return name.to_owned();
@@ -89,7 +88,7 @@ fn description(document: &Value, property: &Value) -> String {
     text.unwrap_or_default().replace('\n', " ")
 }
 
-/// What a schema may be one of.
+/// Alternatives of a schema.
 fn choices(schema: &Value) -> Option<&Vec<Value>> {
     schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array())
 }
@@ -98,7 +97,7 @@ fn reference(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.rsplit('/').next()
 }
 
-/// The schema that a reference means; an unknown one is empty.
+/// Resolves a reference. Unknown ones are empty.
 pub(super) fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
     match reference(schema) {
         Some(name) => &document["components"]["schemas"][name],

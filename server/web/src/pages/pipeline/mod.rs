@@ -1,5 +1,5 @@
-//! `GET /projects/{project}/pipelines/{pipeline}`: one pipeline, a tab each for its graph, text, versions, runs, schedule,
-//! hooks.
+//! `GET /projects/{project}/pipelines/{pipeline}`: one pipeline, with a tab each for graph, text, versions,
+//! runs, schedule and hooks.
 
 mod hooks;
 mod runs;
@@ -35,20 +35,20 @@ struct PipelinePage {
     project: String,
     name: String,
     description: String,
-    /// What is shown; its document is in `carried`.
+    /// The shown version. Its document is in `carried`.
     version: VersionView,
-    /// The newest version's number.
+    /// Number of the newest version.
     newest: u32,
-    /// Problems that stop it, and others.
+    /// Errors, and warnings.
     errors: usize,
     warnings: usize,
     problems: Vec<ProblemView>,
-    /// What the script works with, as JSON.
+    /// Data for the script, as JSON.
     carried: String,
     tab: Tab,
 }
 
-/// What is below the head.
+/// The selected tab and its data.
 enum Tab {
     Graph,
     Text,
@@ -72,18 +72,18 @@ impl Tab {
     }
 }
 
-/// What is wanted of a pipeline.
+/// Query parameters.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Wanted {
     /// `graph`, `text`, `versions`, `runs`, `schedule` or `hooks`.
     tab: Option<String>,
-    /// An older version, for its text and graph.
+    /// An older version to show as text and graph.
     version: Option<u32>,
-    /// The next page of the versions, or of the dates.
+    /// Next page of the versions or dates.
     cursor: Option<String>,
 }
 
-/// The key of the word for the state of a back-fill.
+/// Text key of a back-fill's state.
 pub(crate) fn backfill_state(state: &str) -> &'static str {
     match state {
         "running" => "schedule.backfill-running",
@@ -97,7 +97,7 @@ impl PipelinePage {
         self.version.version == self.newest
     }
 
-    /// The page with another tab.
+    /// URL of another tab.
     fn at(&self, tab: &str) -> String {
         let version =
             if self.is_newest() { String::new() } else { format!("&version={}", self.version.version) };

@@ -1,4 +1,4 @@
-//! The last runs of a pipeline.
+//! Recent runs of a pipeline.
 
 use cubeloom_store::RunFilter;
 
@@ -7,10 +7,10 @@ use crate::runs::listed;
 use crate::runs::listed::Listed;
 use crate::state::Web;
 
-/// How many are shown; the list of runs has all of them.
+/// Number of runs shown. The run list has all.
 const SHOWN: usize = 30;
 
-/// The newest first.
+/// Recent runs, the newest first.
 pub(super) async fn last(web: &Web, project: &str, name: &str) -> ApiResult<Vec<Listed>> {
     let filter = RunFilter {
         projects: Some(vec![project.to_owned()]),

@@ -1,4 +1,4 @@
-//! The schedule of a pipeline: how it stands, what comes next, back-fills, and what its dates became.
+//! Schedule of a pipeline: state, next dates, back-fills and history.
 
 use cubeloom_domain::schedule::PipelineName;
 
@@ -13,11 +13,11 @@ use crate::schedules::look;
 use crate::state::Web;
 use crate::time::Time;
 
-/// How many dates are shown at once, and how many back-fills.
+/// Number of dates, and of back-fills, per page.
 const DATES: usize = 30;
 const BACKFILLS: usize = 5;
 
-/// What the tab shows.
+/// Data of the tab.
 pub(super) struct ScheduleTab {
     pub(super) view: ScheduleView,
     pub(super) zone: Zone,
@@ -26,7 +26,7 @@ pub(super) struct ScheduleTab {
 }
 
 impl ScheduleTab {
-    /// A member of the schedule, as text; empty when it has none.
+    /// A member of the schedule, as text. Empty if absent.
     pub(super) fn member(&self, name: &str) -> String {
         let value = self.view.schedule.as_ref().and_then(|schedule| schedule.get(name));
         match value {
@@ -36,13 +36,13 @@ impl ScheduleTab {
         }
     }
 
-    /// A member of what the schedule waits for, as text; empty when it has none.
+    /// A member of the schedule's event trigger, as text. Empty if absent.
     pub(super) fn inner(&self, of: &str, name: &str) -> &str {
         let value = self.view.schedule.as_ref().and_then(|schedule| schedule.get(of)?.get(name));
         value.and_then(serde_json::Value::as_str).unwrap_or_default()
     }
 
-    /// The project of the pipeline that it runs after.
+    /// Project of the pipeline that it runs after.
     pub(super) fn source_project(&self) -> &str {
         match self.inner("after", "project") {
             "" => &self.view.project,
@@ -50,27 +50,27 @@ impl ScheduleTab {
         }
     }
 
-    /// When files are looked for again, where that has failed.
+    /// Time of the next file check after a failed one.
     pub(super) fn tried_again(&self) -> Option<Time> {
         self.view.look.as_ref().filter(|look| look.failures > 0)?.next_at
     }
 
-    /// Whether it has dates of its own, which a back-fill could fill in.
+    /// Whether it has its own dates, which a back-fill can run.
     pub(super) fn has_dates(&self) -> bool {
         !self.member("cron").is_empty() || !self.member("every").is_empty()
     }
 
-    /// The key of the words about the runs that it runs after.
+    /// Text key for the runs that it runs after.
     pub(super) fn when_after(&self) -> &'static str {
         when_after(self.inner("after", "state"))
     }
 
-    /// Whether a switch of the schedule is on.
+    /// Whether an option of the schedule is set.
     pub(super) fn is_on(&self, name: &str) -> bool {
         self.member(name) == "true"
     }
 
-    /// The key of the text that says what becomes of missed firings.
+    /// Text key of the catch-up mode.
     pub(super) fn catch_up(&self) -> &'static str {
         match self.member("catch_up").as_str() {
             "none" => "schedule.catch-up-none",
@@ -79,7 +79,7 @@ impl ScheduleTab {
         }
     }
 
-    /// A date on the schedule's clock.
+    /// A date in the schedule's time zone.
     pub(super) fn shown(&self, time: &Time) -> String {
         self.zone.shown(time)
     }
@@ -96,20 +96,20 @@ impl ScheduleTab {
         date_sign::why(frame, date)
     }
 
-    /// The words about who may not run it any more.
+    /// Message about a user who may no longer run it.
     pub(super) fn refused(&self, frame: &Frame) -> Option<String> {
         let why = self.view.refused.as_deref()?;
         Some(frame.t_with(&format!("schedule.why-{why}"), [("detail", self.view.set_by.as_str())]))
     }
 
-    /// How much of a back-fill has ended, of a hundred.
+    /// Progress of a back-fill in percent.
     pub(super) fn percent(&self, backfill: &BackfillView) -> u32 {
         let ended = backfill.succeeded + backfill.failed + backfill.cancelled;
         (ended * 100).checked_div(backfill.total).unwrap_or(100).min(100)
     }
 }
 
-/// The key of the words about the end of another pipeline's runs.
+/// Text key for the end of another pipeline's runs.
 pub(in crate::pages) fn when_after(state: &str) -> &'static str {
     match state {
         "failed" => "schedule.after-failed",
@@ -118,7 +118,6 @@ pub(in crate::pages) fn when_after(state: &str) -> &'static str {
     }
 }
 
-/// Reads it.
 pub(super) async fn tab(web: &Web, project: &str, name: &str, wanted: &Wanted) -> ApiResult<ScheduleTab> {
     let of = PipelineName { project: project.into(), pipeline: name.into() };
     let state = look(web, &of).await?.ok_or_else(|| ApiError::not_found("pipeline", name))?;

@@ -1,11 +1,11 @@
-//! The versions of a pipeline, a page of them.
+//! Versions of a pipeline, in pages.
 
 use crate::api::pipelines::{VersionView, version_page};
 use crate::error::ApiResult;
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The newest, or those behind a cursor.
+/// The newest versions, or those after a cursor.
 pub(super) async fn page(
     web: &Web,
     project: &str,

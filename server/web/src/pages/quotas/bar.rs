@@ -1,24 +1,24 @@
-//! A share as a bar: what is held of one's own, what is borrowed, what is lent, and the limit, against what there is.
+//! A share as a bar: own, borrowed and lent amounts and the limit, relative to the capacity.
 
 use crate::api::quotas::view::ShareView;
 use crate::show;
 
-/// The bar's own width, in units of its picture.
+/// Width of the bar, in units of its view box.
 const WIDTH: f64 = 1000.0;
 
-/// A bar with its numbers in words.
+/// A bar and its text.
 pub(super) struct Bar {
     pub resource: String,
-    /// Where what is guaranteed ends.
+    /// End of the guarantee.
     pub guarantee: f64,
-    /// What is held of one's own.
+    /// Allocated within the guarantee.
     pub own: f64,
-    /// What is borrowed, behind one's own.
+    /// Borrowed, after the own amount.
     pub borrowed: f64,
-    /// What is lent: the end of what is guaranteed.
+    /// Lent: up to the end of the guarantee.
     pub lent_from: f64,
     pub lent: f64,
-    /// Where the limit is; none where there is none, or beyond the bar.
+    /// Position of the limit. `None` without a limit or beyond the bar.
     pub most_at: Option<f64>,
     pub held_said: String,
     pub guarantee_said: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct Bar {
 }
 
 impl Bar {
-    /// A share of a resource of which there is so much, where that is known.
+    /// The bar of a share. `capacity` is the resource's total, if known.
     pub fn of(share: &ShareView, capacity: Option<f64>) -> Self {
         let most = share.most.unwrap_or(0.0);
         let known = [share.guarantee, share.held, capacity.unwrap_or(most)];
@@ -52,7 +52,7 @@ impl Bar {
         }
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.guarantee_said.is_none() && self.most_said.is_none() && self.own + self.borrowed == 0.0
     }

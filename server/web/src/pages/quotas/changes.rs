@@ -1,4 +1,4 @@
-//! What was changed, a page at a time: each change as the fields that differ.
+//! History of quota changes, in pages: each change as the fields that differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,36 +12,34 @@ use crate::error::ApiResult;
 use crate::page::PageQuery;
 use crate::state::Web;
 
-/// So many changes are shown at once.
+/// Page size.
 const SHOWN: usize = 20;
 
-/// Which changes are asked for.
+/// Query parameters.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Asked {
-    /// Only those of this: `project/NAME`, `group/NAME` or `limit/NAME`; empty for all.
+    /// Filter: `project/NAME`, `group/NAME` or `limit/NAME`. Empty for all.
     #[serde(default)]
     pub queue: String,
-    /// The page begins after this.
     pub cursor: Option<String>,
 }
 
-/// Some of the changes.
+/// A page of changes.
 pub(super) struct Changes {
     pub items: Vec<Changed>,
-    /// Where the earlier ones are.
+    /// URL of the earlier ones.
     pub next: Option<String>,
-    /// Of what they may be asked for.
+    /// Values of the filter.
     pub of: Vec<String>,
 }
 
-/// A change.
 pub(super) struct Changed {
     pub change: QuotaChangeView,
-    /// The fields that differ, with their values before and after; empty for none.
+    /// Changed fields, with values before and after. Empty for none.
     pub fields: Vec<(String, String, String)>,
 }
 
-/// The changes that are asked for of those that somebody sees, the newest first.
+/// Requested changes that the caller can see, the newest first.
 pub(super) async fn asked_for(
     web: &Web,
     caller: &Caller,
@@ -56,7 +54,7 @@ pub(super) async fn asked_for(
         let pairs = [("queue", asked.queue.as_str()), ("cursor", &cursor)];
         format!("{}#quota-history", with_query("/quotas", &pairs))
     });
-    // What has been deleted since may still be asked for.
+    // Deleted ones can still be selected.
     let of: BTreeSet<String> = of.chain(one.cloned()).collect();
     Ok(Changes { items: found.items.into_iter().map(changed).collect(), next, of: of.into_iter().collect() })
 }
@@ -70,7 +68,7 @@ fn changed(change: QuotaChangeView) -> Changed {
     Changed { change, fields }
 }
 
-/// The values of a document by their places: `prod guarantee gpus` of quotas.
+/// Leaf values of a document by path: `prod guarantee gpus` of quotas.
 fn leaves(value: Option<&Value>) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     if let Some(value) = value {

@@ -1,8 +1,8 @@
-//! How many tasks are in which state, as a bar.
+//! Tasks by state, as a bar.
 
 use crate::api::runs::view::TaskCounts;
 
-/// States in the order of the bar: what went well, what goes on, what did not, what is to come.
+/// States in the bar's order: successful, active, unsuccessful, not started.
 const ORDER: [&str; 11] = [
     "succeeded",
     "reused",
@@ -20,27 +20,22 @@ const ORDER: [&str; 11] = [
 /// A bar of 100 units.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Bar {
-    /// How many ended well.
+    /// Number of successful items.
     pub(crate) done: u64,
-    /// Total number of items.
     pub(crate) total: u64,
-    /// The parts, from left to right.
+    /// Parts, from left to right.
     pub(crate) parts: Vec<Part>,
 }
 
-/// A part of a bar.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Part {
-    /// The state.
     pub(crate) state: &'static str,
-    /// Where it begins.
+    /// Start of the part.
     pub(crate) from: f64,
-    /// How wide it is.
     pub(crate) width: f64,
 }
 
 impl Bar {
-    /// The bar of these counts.
     pub(crate) fn of(counts: &TaskCounts) -> Self {
         let count = |state: &str| counts.states.get(state).copied().unwrap_or(0);
         let unit = 100.0 / counts.total.max(1) as f64;

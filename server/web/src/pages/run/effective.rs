@@ -1,4 +1,4 @@
-//! What the time of a run, or of a task, went to, as a bar.
+//! Goodput of a run or task, as a bar.
 
 use crate::api::tasks::effective::EffectiveView;
 use crate::pages::Frame;
@@ -10,29 +10,27 @@ pub(crate) struct Effective {
 
 /// A part of the total time.
 pub(crate) struct Part<'v> {
-    /// What it is.
+    /// Kind of the time.
     pub(crate) part: &'v str,
-    /// Where it begins.
+    /// Start of the part.
     pub(crate) from: f64,
-    /// How wide it is.
     pub(crate) width: f64,
-    /// How long it took, in seconds.
+    /// Duration in seconds.
     pub(crate) seconds: f64,
 }
 
 impl Effective {
-    /// The bar of a view.
     pub(crate) fn new(view: EffectiveView) -> Self {
         Self { view }
     }
 
-    /// `83 %`; a word where nothing is known.
+    /// `83 %`, or a text if nothing is known.
     pub(crate) fn share(&self, frame: &Frame) -> String {
         let unknown = || frame.t("run.effective-part-unknown").to_owned();
         self.view.share.map_or_else(unknown, |share| percent(share * 100.0))
     }
 
-    /// The parts, from left to right.
+    /// Parts, from left to right.
     pub(crate) fn parts(&self) -> Vec<Part<'_>> {
         let unit = 100.0 / self.view.seconds.max(f64::MIN_POSITIVE);
         let mut from = 0.0;
@@ -45,7 +43,7 @@ impl Effective {
         parts.collect()
     }
 
-    /// What is to be said of how it is known.
+    /// Note if some attempts reported no steps.
     pub(crate) fn note(&self, frame: &Frame) -> Option<String> {
         let (ran, told) = (self.view.attempts, self.view.attempts_with_steps);
         match told {
@@ -57,7 +55,7 @@ impl Effective {
 }
 
 impl Part<'_> {
-    /// The text that names it.
+    /// Text key of its name.
     pub(crate) fn key(&self) -> String {
         format!("run.effective-part-{}", self.part.replace('_', "-"))
     }
@@ -68,7 +66,7 @@ impl Part<'_> {
     }
 }
 
-/// A small part is not none, and nearly all is not all.
+/// Never rounds a small part to 0 %, nor a nearly complete one to 100 %.
 fn percent(of_hundred: f64) -> String {
     match of_hundred {
         small if small > 0.0 && small < 0.5 => "< 1 %".into(),

@@ -1,4 +1,4 @@
-//! The folder that the run's tasks share, as it is now.
+//! Current content of the folder that the run's tasks share.
 
 use askama::Template;
 use axum::extract::State;
@@ -17,7 +17,7 @@ use crate::runs::Reader;
 use crate::sort::Heading;
 use crate::state::Web;
 
-/// Rows of a page.
+/// Rows per page.
 const ROWS: usize = 100;
 
 #[derive(Template)]
@@ -29,7 +29,7 @@ struct FilesPage {
     path: String,
     sort: String,
     files: Page<EntryView>,
-    /// Why the folder cannot be shown, where it cannot.
+    /// Why the folder cannot be shown, if so.
     refused: Option<String>,
 }
 
@@ -55,28 +55,28 @@ pub(super) async fn page(
 }
 
 impl FilesPage {
-    /// Where a folder of the run is shown.
+    /// URL of a folder of the run.
     fn folder(&self, path: &str) -> String {
         format!("/runs/{}?tab=files&path={}", self.head.run.id, encoded(path))
     }
 
-    /// The next page of this folder.
+    /// URL of the next page of this folder.
     fn next(&self) -> Option<String> {
         let cursor = self.files.next_cursor.as_ref()?;
         Some(format!("{}&sort={}&cursor={cursor}", self.folder(&self.path), encoded(&self.sort)))
     }
 
-    /// The heading of a column by which the files are sorted.
+    /// Sortable heading of the files.
     fn sorted(&self, first: &str) -> Heading {
         Heading::new(first, &self.sort, |sort| format!("{}&sort={sort}", self.folder(&self.path)))
     }
 
-    /// Where a file's bytes are.
+    /// URL of a file's content.
     fn file(&self, path: &str) -> String {
         format!("/api/v1/runs/{}/file?path={}", self.head.run.id, encoded(path))
     }
 
-    /// The path of something in the folder that is shown.
+    /// Path of an entry in the current folder.
     fn inside(&self, name: &str) -> String {
         inside(&self.path, name)
     }

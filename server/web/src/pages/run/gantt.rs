@@ -1,4 +1,4 @@
-//! The attempts over time, drawn by the script from the data here.
+//! Attempts over time. The script draws them from this data.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::runs::{Reader, describe};
 use crate::state::Web;
 use crate::time::Time;
 
-/// The most attempts that are drawn.
+/// Maximum number of drawn attempts.
 const BARS: usize = 2000;
 
 #[derive(Template)]
@@ -33,7 +33,7 @@ struct GanttPage {
 pub(super) async fn page(web: &Web, frame: Frame, head: Head, reader: &Reader<'_>) -> ApiResult<Response> {
     let (run, store) = (&reader.record.id, web.store());
     let all: u64 = (0..reader.record.tasks).map(|index| reader.instances(index)).sum();
-    // Of very many instances only the first attempts are drawn, and nobody looks at each one's wait.
+    // With many instances, only the first attempts are drawn, without their wait times.
     let few = all <= BARS as u64;
     let attempts = if few { store.attempts(run).await? } else { first_attempts(web, reader).await? };
     let instances = if few { store.instances(run).await? } else { Vec::new() };
@@ -44,7 +44,7 @@ pub(super) async fn page(web: &Web, frame: Frame, head: Head, reader: &Reader<'_
         .iter()
         .take(BARS)
         .map(|attempt| {
-            // The wait belongs to the first attempt since the instance became ready.
+            // The wait time belongs to the first attempt after the instance became ready.
             let key = (attempt.task, attempt.key.instance);
             let since = ready.get(&key).is_some_and(|ready| *ready <= attempt.created_at);
             bar(reader, attempt, if since { ready.remove(&key) } else { None })
@@ -85,7 +85,7 @@ fn bar(reader: &Reader<'_>, attempt: &AttemptRecord, ready: Option<Timestamp>) -
     })
 }
 
-/// An instance that waits for the attempt that it is to have next, or for a person.
+/// An instance that waits for its next attempt or for approval.
 fn wait(reader: &Reader<'_>, one: &InstanceRecord) -> Value {
     let since = match &one.state {
         InstanceState::Waiting { since, .. } => *since,

@@ -1,4 +1,4 @@
-//! The tasks and their edges, drawn by the script from the data here.
+//! Tasks and edges. The script draws them from this data.
 
 use askama::Template;
 use axum::response::Response;
@@ -15,9 +15,9 @@ use crate::runs::Reader;
 struct GraphPage {
     frame: Frame,
     head: Head,
-    /// `{nodes: [{id, template, for_each}], edges: [{from, to}]}`; never changes.
+    /// `{nodes: [{id, template, for_each}], edges: [{from, to}]}`. It never changes.
     graph: Value,
-    /// Task -> `{state, done?, total?, tally?}`; brought up to date while the run goes on.
+    /// Task -> `{state, done?, total?, tally?}`, updated while the run is active.
     states: Value,
 }
 

@@ -1,4 +1,4 @@
-//! What every tab of a run has above it: the run, what it needs of a person or waits for, and the run before it.
+//! Common head of a run's tabs: the run, open approvals and pending reasons, and the previous run.
 
 use askama::Template;
 use cubeloom_domain::TaskIx;
@@ -23,33 +23,33 @@ use crate::runs::{Reader, describe, effective, items, queued};
 use crate::state::Web;
 use crate::time::Time;
 
-/// The head of the page.
+/// Head of the page.
 pub(crate) struct Head {
     pub(crate) run: RunView,
     pub(crate) tab: Tab,
     pub(crate) failure: Option<First>,
-    /// The id of the run of this pipeline before this one.
+    /// Id of the pipeline's previous run.
     pub(crate) before: Option<String>,
-    /// Which part of the pipeline it is, where it is not the whole.
+    /// Part of the pipeline, for a partial run.
     pub(crate) part: Option<PlannedPart>,
-    /// What tasks ask of a person.
+    /// Open approvals.
     pub(crate) questions: Questions,
-    /// Tasks that wait for resources while none runs, with the reason.
+    /// Pending tasks with reasons, while none runs.
     pub(crate) pending: Vec<Row>,
-    /// Who cancelled it, and when.
+    /// Who cancelled the run, and when.
     pub(crate) cancelled: Option<(String, Time)>,
-    /// The newest version of its pipeline, once it has ended.
+    /// Newest version of its pipeline, once the run has ended.
     pub(crate) newest: Option<u32>,
-    /// The newer version that it could be resumed with.
+    /// Newer version that it can be resumed with.
     pub(crate) newer: Option<Newer>,
-    /// Tasks that hang, and why.
+    /// Hanging tasks, and why.
     pub(crate) hangs: Vec<(String, HangView)>,
-    /// What its time went to.
+    /// Goodput of the run.
     pub(crate) effective: Option<Effective>,
     pub(crate) now: Time,
 }
 
-/// Its template: one of its own, as what a page's template includes is compiled once for each page.
+/// Template of the head. It is separate, as a page's includes are compiled once per page.
 #[derive(Template)]
 #[template(path = "run/head.html")]
 pub(crate) struct HeadTemplate<'a> {
@@ -57,21 +57,20 @@ pub(crate) struct HeadTemplate<'a> {
     head: &'a Head,
 }
 
-/// What failed first.
+/// The first failure.
 pub(crate) struct First {
     pub(crate) task: String,
     pub(crate) failure: FailureView,
-    /// The item that it failed for, where the task has several.
+    /// Item of the failed instance, if the task has several.
     pub(crate) item: Option<String>,
 }
 
 impl First {
-    /// Which of the task's instances failed.
+    /// Index of the failed instance.
     pub(crate) fn instance(&self) -> u32 {
         self.failure.instance.unwrap_or_default()
     }
 
-    /// Where its log is.
     pub(crate) fn log(&self, run: &str) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         query.append_pair("tab", "logs").append_pair("task", &self.task);
@@ -92,7 +91,6 @@ impl Head {
         HeadTemplate { frame, head: self }
     }
 
-    /// Reads it.
     pub(crate) async fn read(web: &Web, caller: &Caller, reader: &Reader<'_>, tab: Tab) -> ApiResult<Self> {
         let run = RunView { wait: queued::of(web, reader).await?, ..reader.run() };
         let newest = newest(web, reader).await?;
@@ -113,18 +111,18 @@ impl Head {
         })
     }
 
-    /// The end of the run's id.
+    /// End of the run's id.
     pub(crate) fn short(&self) -> &str {
         short(&self.run.id)
     }
 
-    /// What the run says of itself, but for which part it is: that stands among its facts.
+    /// Message of the run. The part is shown elsewhere, so its message is omitted.
     pub(crate) fn message(&self) -> Option<&str> {
         let own = self.part.as_ref().map(crate::part::message);
         self.run.message.as_deref().filter(|said| own.as_deref() != Some(*said))
     }
 
-    /// The text that names its part.
+    /// Text key of its part.
     pub(crate) fn part_key(part: &PlannedPart) -> &'static str {
         match part.choice {
             Choice::Only(_) => "run.part-only",
@@ -137,55 +135,55 @@ impl Head {
         matches!(self.part.as_ref().map(|part| &part.choice), Some(Choice::Rest(_)))
     }
 
-    /// Whether something may still happen by itself.
+    /// Whether the run can still progress.
     pub(crate) fn is_live(&self) -> bool {
         matches!(self.run.state.as_str(), "queued" | "running" | "cancelling")
     }
 
-    /// Whether it can be stopped.
+    /// Whether it can be cancelled.
     pub(crate) fn can_cancel(&self) -> bool {
         matches!(self.run.state.as_str(), "queued" | "running")
     }
 
-    /// The text before the time since its start.
+    /// Text key of the time since its start.
     pub(crate) fn since_key(&self) -> &'static str {
         if self.run.phase == "running" { "run.since" } else { "run.since-start" }
     }
 
-    /// Whether it is cancelled, or is being cancelled.
+    /// Whether it is cancelled or being cancelled.
     pub(crate) fn has_cancelled(&self) -> bool {
         matches!(self.run.state.as_str(), "cancelling" | "cancelled")
     }
 
-    /// The pipeline's editor, at the task that failed.
+    /// URL of the pipeline's editor, at the failed task.
     pub(crate) fn editor(&self) -> String {
         let RunView { project, pipeline, .. } = &self.run;
         let place = self.failure.as_ref().map(|first| format!("#task/{}", first.task)).unwrap_or_default();
         format!("/projects/{project}/pipelines/{pipeline}/edit{place}")
     }
 
-    /// Whether something is left to be done.
+    /// Whether something is left to run.
     pub(crate) fn can_resume(&self) -> bool {
         matches!(self.run.state.as_str(), "failed" | "cancelled")
     }
 
-    /// Its tasks by state.
+    /// Bar of its tasks by state.
     pub(crate) fn bar(&self) -> Bar {
         Bar::of(&self.run.tasks)
     }
 }
 
-/// Failed tasks that are looked at; of a run with very many, the first of them have failed early too.
+/// Maximum number of failed tasks to read. With many, the first ones also failed early.
 const FAILED: usize = 50;
 
-/// Of the tasks that have failed, the one that did so first, with the item that it failed for.
+/// The first failed task, with the item that it failed for.
 async fn first_failure(web: &Web, reader: &Reader<'_>) -> ApiResult<Option<First>> {
     let failed: Vec<u32> =
         (0..reader.record.tasks).filter(|index| reader.state(*index) == "failed").take(FAILED).collect();
     if failed.is_empty() {
         return Ok(None);
     }
-    // Of a search, trials may fail without any harm: then the first failure may be one of them.
+    // Failed trials of a search do no harm: the first failure may be one of them.
     let first = web.store().first_failed(&reader.record.id).await?;
     if let Some(one) = first.filter(|one| failed.contains(&one.task.0)) {
         let Some(failure) = describe::failure_of(&one, None) else { return Ok(None) };
@@ -217,15 +215,15 @@ impl First {
     }
 }
 
-/// A value without line breaks of its own.
+/// A value as one line.
 fn in_a_line(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Tasks that wait for resources which are named; there may be more.
+/// Maximum number of listed pending tasks.
 const PENDING: usize = 3;
 
-/// The tasks that a run waits for, while none of them runs.
+/// Pending tasks of a run, while none of them runs.
 async fn pending(reader: &Reader<'_>, run: &RunView) -> ApiResult<Vec<Row>> {
     let mut pending = Vec::new();
     if !run.is_pending() {
@@ -239,7 +237,7 @@ async fn pending(reader: &Reader<'_>, run: &RunView) -> ApiResult<Vec<Row>> {
     Ok(pending)
 }
 
-/// The newest version of the pipeline of a run that has ended.
+/// Newest version of the pipeline of an ended run.
 async fn newest(web: &Web, reader: &Reader<'_>) -> ApiResult<Option<u32>> {
     let record = &reader.record;
     if !record.state.is_final() || record.version.is_none() {
@@ -248,21 +246,21 @@ async fn newest(web: &Web, reader: &Reader<'_>) -> ApiResult<Option<u32>> {
     Ok(web.store().newest(&record.project, &record.pipeline).await?.map(|newest| newest.version))
 }
 
-/// Who cancelled a run.
+/// Who cancelled a run, and when.
 async fn cancelled(web: &Web, run: &RunView) -> ApiResult<Option<(String, Time)>> {
     let (true, Ok(id)) = (matches!(run.state.as_str(), "cancelling" | "cancelled"), run.id.parse()) else {
         return Ok(None);
     };
     let wish = web.store().last_cancel(&id).await?;
-    // Who acts by a token of one project is still that person.
+    // A token for one project still belongs to that user.
     let person = |user: String| user.strip_suffix(":token").map(str::to_owned).unwrap_or(user);
     Ok(wish.map(|wish| (person(wish.user), Time(wish.created_at))))
 }
 
-/// Attempts that hang, or did and still run, that are looked at.
+/// Maximum number of attempts to read that hang, or hung and are still running.
 const HANGS: usize = 500;
 
-/// The tasks that hang, each once.
+/// Hanging tasks, each once.
 async fn hangs(web: &Web, reader: &Reader<'_>) -> ApiResult<Vec<(String, HangView)>> {
     let mut hangs: Vec<(String, HangView)> = Vec::new();
     for (task, hang) in web.store().hangs(&reader.record.id, HANGS).await? {

@@ -1,4 +1,4 @@
-//! What workers wrote: which log is meant is chosen here, the script reads and follows it.
+//! Worker logs: selects the log. The script reads and follows it.
 
 use askama::Template;
 use axum::response::Response;
@@ -17,19 +17,19 @@ use crate::time::Time;
 struct LogsPage {
     frame: Frame,
     head: Head,
-    /// The tasks, by name.
+    /// Task names.
     tasks: Vec<String>,
     task: String,
-    /// How many instances the task has.
+    /// Number of the task's instances.
     instances: u64,
     instance: u32,
-    /// The numbers of the instance's attempts.
+    /// Numbers of the instance's attempts.
     attempts: Vec<u32>,
     attempt: u32,
     workers: Vec<String>,
     worker: String,
     stream: String,
-    /// When the attempt began to run.
+    /// Start of the attempt.
     begin: Option<Time>,
 }
 
@@ -65,12 +65,12 @@ pub(super) async fn page(
     })
 }
 
-/// Of the task that failed first, the instance that did so.
+/// The failed instance, if the task is the one that failed first.
 fn failed_instance(head: &Head, task: &str) -> Option<u32> {
     head.failure.as_ref().filter(|first| first.task == task)?.failure.instance
 }
 
-/// The task that is asked for; else what failed first, what runs, what ended last, or the first one.
+/// The requested task, else the first failed, a running, the last ended, or the first one.
 fn chosen(reader: &Reader<'_>, head: &Head, asked: &str) -> ApiResult<TaskIx> {
     if !asked.is_empty() {
         return reader.find(asked);

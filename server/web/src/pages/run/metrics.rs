@@ -1,4 +1,4 @@
-//! Measured values, drawn by the script from the API.
+//! Reported metrics. The script draws them from the API.
 
 use askama::Template;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! `GET /runs/{run}`: one run, in tabs. What every tab has is [`head::Head`]; each tab is a file here.
+//! `GET /runs/{run}`: one run, in tabs. All tabs share [`head::Head`]. Each tab is a file here.
 
 pub(crate) mod bar;
 pub(crate) mod effective;
@@ -32,33 +32,29 @@ use crate::runs::Reader;
 use crate::state::Web;
 use head::Head;
 
-/// A part of the page.
+/// A tab of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Tab {
-    /// The tasks and their edges.
+    /// Tasks and edges.
     #[default]
     Graph,
-    /// The attempts over time.
+    /// Attempts over time.
     Gantt,
-    /// The tasks as a table.
+    /// Tasks as a table.
     Table,
-    /// What workers wrote.
     Logs,
-    /// What it was started with.
     Parameters,
-    /// Outputs and files.
     Outputs,
-    /// The folder of the run.
     Files,
-    /// Measured values.
+    /// Reported metrics.
     Metrics,
-    /// What clusters are given.
+    /// Submitted manifests.
     Objects,
 }
 
 impl Tab {
-    /// All of them, from left to right.
+    /// All tabs, from left to right.
     pub(crate) const ALL: [Self; 9] = [
         Self::Graph,
         Self::Gantt,
@@ -71,12 +67,12 @@ impl Tab {
         Self::Objects,
     ];
 
-    /// As the URL has it.
+    /// As in the URL.
     pub(crate) fn word(self) -> &'static str {
         self.parts().0
     }
 
-    /// The text for it.
+    /// Text key of the tab.
     pub(crate) fn key(self) -> &'static str {
         self.parts().1
     }
@@ -99,7 +95,7 @@ impl Tab {
 /// Larger graphs are not drawn: the table is shown instead.
 const NODES: u32 = 5000;
 
-/// What the URL asks for.
+/// Query parameters.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Asked {

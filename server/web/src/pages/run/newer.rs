@@ -1,4 +1,4 @@
-//! The newer version of a pipeline that a run which did not succeed could be resumed with.
+//! Newer version of a pipeline with which an unsuccessful run can be resumed.
 
 use cubeloom_domain::state::RunState;
 
@@ -9,24 +9,24 @@ use crate::pages::Frame;
 use crate::runs::{Reader, resumed, wish};
 use crate::state::Web;
 
-/// Of larger runs it is not worked out what another version would run.
+/// For larger runs, the effect of another version is not computed.
 const TASKS: u32 = 500;
-/// Tasks that are named; of more, how many there are.
+/// Number of listed tasks. The rest is counted.
 const NAMED: usize = 4;
 
-/// A version that is newer than that of the run.
+/// A version newer than the run's.
 pub(crate) struct Newer {
     pub(crate) version: u32,
-    /// The version of the run.
+    /// Version of the run.
     pub(crate) from: u32,
-    /// What it would run; none if that is not known.
+    /// What it would run. `None` if unknown.
     pub(crate) plan: Option<ResumeWithView>,
     /// Why the run cannot be resumed with it.
     pub(crate) obstacle: Option<String>,
 }
 
 impl Newer {
-    /// The newest version, if the run is of an older one and did not succeed.
+    /// The newest version, if the run is unsuccessful and of an older version.
     pub(crate) async fn read(
         web: &Web,
         caller: &Caller,
@@ -55,7 +55,7 @@ impl Newer {
         }))
     }
 
-    /// What it changes, in a sentence; empty if that is not known.
+    /// Its changes, as a sentence. Empty if unknown.
     pub(crate) fn changes(&self, frame: &Frame) -> String {
         let Some(plan) = &self.plan else { return String::new() };
         let changed = plan.again.iter().filter(|one| matches!(one.reason.as_str(), "changed" | "new"));
@@ -67,7 +67,7 @@ impl Newer {
         frame.t_with("run.newer-changes", [version, ("tasks", named(frame, &changed))])
     }
 
-    /// What it runs and what it keeps, in a sentence; empty if that is not known.
+    /// What it runs and reuses, as a sentence. Empty if unknown.
     pub(crate) fn effect(&self, frame: &Frame) -> String {
         let Some(plan) = &self.plan else { return String::new() };
         let again: Vec<&str> = plan.again.iter().map(|one| one.task.as_str()).collect();
@@ -80,7 +80,7 @@ impl Newer {
     }
 }
 
-/// The names of the first tasks, and how many more there are.
+/// Names of the first tasks, and the number of others.
 fn named(frame: &Frame, tasks: &[&str]) -> String {
     let first = tasks.iter().take(NAMED).copied().collect::<Vec<_>>().join(frame.t("run.newer-and"));
     match tasks.len().saturating_sub(NAMED) {

@@ -1,4 +1,4 @@
-//! What the cluster is given for a task.
+//! Manifests submitted to the cluster for a task.
 
 use askama::Template;
 use axum::extract::State;
@@ -25,7 +25,7 @@ struct ObjectsPage {
     task: String,
     instances: u64,
     view: ObjectsView,
-    /// The script that is submitted, on a cluster that takes one.
+    /// Submitted script, for clusters that take one.
     script: String,
     text: String,
 }

@@ -1,4 +1,4 @@
-//! What the tasks reported: values, and files worth showing.
+//! Outputs of tasks: values, and artifacts.
 
 use askama::Template;
 use axum::extract::State;
@@ -18,13 +18,13 @@ use crate::runs::Reader;
 use crate::runs::reported::OfTask;
 use crate::state::Web;
 
-/// Values and files that are shown; who wants more asks the API.
+/// Maximum number of shown values and files. The API has all.
 const MOST: usize = 200;
 
-/// The height of a picture on the page, at most, in pixels.
+/// Maximum height of an image, in pixels.
 const TALL: u32 = 420;
 
-/// A value that was reported.
+/// A reported value.
 struct Output {
     task: String,
     instance: u32,
@@ -35,19 +35,19 @@ struct Output {
 /// An artifact: a file to display.
 struct File {
     view: ArtifactView,
-    /// Where its bytes are.
+    /// URL of its content.
     url: String,
-    /// Where its beginning is, as the API shows it.
+    /// URL of its preview in the API.
     preview: String,
 }
 
 impl File {
-    /// Whether its beginning can be shown as text, a table or a page.
+    /// Whether it can be previewed as text, a table or a page.
     fn is_shown(&self) -> bool {
         matches!(self.view.preview.as_str(), "text" | "csv" | "json" | "html")
     }
 
-    /// The room that its picture takes: kept for it, so that nothing moves when it comes.
+    /// Size of the image, reserved so that the layout does not shift when it loads.
     fn room(&self) -> Option<Pixels> {
         let Pixels { width, height } = self.view.pixels.filter(|pixels| pixels.height > 0)?;
         if height <= TALL {
@@ -65,11 +65,11 @@ struct OutputsPage {
     head: Head,
     outputs: Vec<Output>,
     artifacts: Vec<File>,
-    /// Versions of models that the run registered.
+    /// Model versions that the run registered.
     models: Vec<ModelVersionView>,
-    /// What of the tasks' reports could not be read, with the task.
+    /// Warnings about unreadable reports, with the task.
     warnings: Vec<(String, String)>,
-    /// Whether there is more than is shown.
+    /// Whether there is more than shown.
     more: bool,
 }
 

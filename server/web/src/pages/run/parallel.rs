@@ -1,5 +1,5 @@
-//! The trials of a search as parallel coordinates: an axis for each thing that is tried and one for how good it was, a
-//! line for each trial. Pure.
+//! Trials of a search as parallel coordinates: an axis per parameter and one for the objective, and a line
+//! per trial. Pure.
 
 use std::fmt::Write;
 
@@ -8,70 +8,66 @@ use serde_json::Value;
 use crate::api::tasks::view::{AxisView, SearchView, TrialView};
 use crate::show;
 
-/// Units between the left edge and the first axis, and after the last one: room for the marks.
+/// Space left and right of the axes, for the labels.
 const MARGIN: f64 = 60.0;
-/// Units between two axes, at least; few axes are set further apart, to fill a page.
+/// Minimum distance of two axes. Few axes are spread to fill the page.
 const BETWEEN: f64 = 130.0;
 const FAR: f64 = 260.0;
 const PAGE: f64 = 1000.0;
-/// Where axes begin and end, from above.
+/// Top and bottom of axes.
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 236.0;
-/// So many lines can still be told apart; of more, the best are drawn.
+/// Maximum number of lines, to keep them distinguishable. Beyond it, the best are drawn.
 const MOST: usize = 300;
-/// So many marks fit on an axis.
+/// Maximum number of ticks on an axis.
 const MARKS: usize = 9;
-/// In so many shades lines tell how good their trials were.
+/// Number of shades for the objective.
 const SHADES: usize = 5;
 
 /// The plot, in units of its view box.
 pub(crate) struct Parallel {
-    /// How wide it is.
     pub(crate) width: f64,
-    /// How high it is.
     pub(crate) height: f64,
     /// Axes, from left to right.
     pub(crate) axes: Vec<DrawnAxis>,
-    /// The better ones later, so that they are on top.
+    /// Better ones come later, so that they are on top.
     pub(crate) lines: Vec<Line>,
-    /// How many trials are not drawn.
+    /// Number of trials that are not drawn.
     pub(crate) left_out: usize,
 }
 
-/// An axis.
 pub(crate) struct DrawnAxis {
-    /// From the left.
+    /// Distance from the left.
     pub(crate) x: f64,
-    /// What it is of.
+    /// Parameter or objective.
     pub(crate) name: String,
-    /// Where marks are, and what they say.
+    /// Positions and labels of the ticks.
     pub(crate) marks: Vec<(f64, String)>,
-    /// Whether it says how good trials were.
+    /// Whether it is the objective.
     pub(crate) is_goal: bool,
 }
 
 /// A trial.
 pub(crate) struct Line {
-    /// Instance.
     pub(crate) instance: u32,
-    /// `x,y` for each axis of which it has a value.
+    /// `x,y` for each axis that it has a value for.
     pub(crate) points: String,
-    /// From 0, the worst, to 4, the best; absent before it has said how good it is.
+    /// From 0, the worst, to 4, the best. `None` without an objective value.
     pub(crate) shade: Option<usize>,
-    /// Whether none is better.
+    /// Whether it is the best trial.
     pub(crate) is_best: bool,
-    /// What it tries and what that gave, in a line.
+    /// Parameters and objective, as one line.
     pub(crate) title: String,
 }
 
 impl Parallel {
-    /// The plot of a search; `None` before a trial was begun.
+    /// The plot of a search. `None` before the first trial.
     pub(crate) fn of(search: &SearchView) -> Option<Self> {
         let mut trials: Vec<&TrialView> = search.trials.iter().collect();
         if trials.is_empty() {
             return None;
         }
-        // The worst first; those that have not said anything before all others.
+        // The worst first, after those without a value.
         let worth = |trial: &TrialView| {
             trial
                 .value
@@ -119,12 +115,12 @@ impl Parallel {
         Some(Self { width, height: BOTTOM + 14.0, lines: lines.collect(), axes, left_out })
     }
 
-    /// Where axes begin.
+    /// Top of the axes.
     pub(crate) fn top(&self) -> f64 {
         TOP
     }
 
-    /// Where axes end.
+    /// Bottom of the axes.
     pub(crate) fn bottom(&self) -> f64 {
         BOTTOM
     }
@@ -149,7 +145,7 @@ fn title(search: &SearchView, trial: &TrialView) -> String {
     }
 }
 
-/// A value in few characters.
+/// A value as short text.
 pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -158,7 +154,7 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// How values lie on an axis.
+/// Scale of an axis.
 enum Scale {
     Values(Vec<Value>),
     Range { minimum: f64, maximum: f64, log: bool },
@@ -205,7 +201,7 @@ impl Scale {
     fn marks(&self) -> Vec<(f64, String)> {
         match self {
             Self::Values(values) => {
-                // Of many, the first, the last, and some between.
+                // With many values, only every n-th gets a tick.
                 let every = values.len().div_ceil(MARKS).max(1);
                 let shown = values.iter().enumerate().filter(|(at, _)| at % every == 0);
                 shown.map(|(at, value)| (down(part(at, values.len())), text(value))).collect()
@@ -222,7 +218,7 @@ impl Scale {
     }
 }
 
-/// A mark's number: three digits say enough.
+/// Label of a tick, with three significant digits.
 fn short(value: f64) -> String {
     let digits = 10f64.powi(2 - value.abs().log10().floor().clamp(-300.0, 300.0) as i32);
     show::number(if value == 0.0 { 0.0 } else { (value * digits).round() / digits })
@@ -232,7 +228,7 @@ fn part(at: usize, of: usize) -> f64 {
     if of > 1 { at as f64 / (of - 1) as f64 } else { 0.5 }
 }
 
-/// From a part of an axis, from below, to units from above.
+/// Converts a fraction of an axis, from the bottom, to a y coordinate.
 fn down(part: f64) -> f64 {
     BOTTOM - part * (BOTTOM - TOP)
 }

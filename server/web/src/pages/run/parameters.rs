@@ -1,4 +1,4 @@
-//! What the run was started with.
+//! Parameters that the run was started with.
 
 use askama::Template;
 use axum::response::Response;
@@ -11,11 +11,10 @@ use crate::readable;
 use crate::runs::Reader;
 use crate::time::Time;
 
-/// One parameter.
 struct Parameter {
     name: String,
     value: String,
-    /// Whether it was given; otherwise it is the pipeline's default.
+    /// Whether it was set explicitly. Otherwise, it is the pipeline's default.
     given: bool,
 }
 

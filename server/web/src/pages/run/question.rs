@@ -1,4 +1,4 @@
-//! What tasks of a run ask of a person, with the form that answers it.
+//! Open approvals of a run, with the form to decide them.
 
 use cubeloom_domain::record::InstanceRecord;
 
@@ -7,10 +7,10 @@ use crate::error::ApiResult;
 use crate::runs::{Reader, wish};
 use crate::state::Web;
 
-/// The questions that stand in the head of a run; of more, that there are more.
+/// Number of approvals in the head of a run. Others are only indicated.
 const SHOWN: usize = 5;
 
-/// What a person has to decide.
+/// An approval to decide.
 pub(crate) struct OpenQuestion {
     pub(crate) task: String,
     pub(crate) instance: u32,
@@ -22,7 +22,7 @@ pub(crate) struct OpenQuestion {
     pub(crate) barred: Option<String>,
 }
 
-/// The open questions of a run.
+/// Open approvals of a run.
 #[derive(Default)]
 pub(crate) struct Questions {
     /// The oldest first.
@@ -32,7 +32,6 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// Reads them.
     pub(crate) async fn read(web: &Web, caller: &Caller, reader: &Reader<'_>) -> ApiResult<Self> {
         if !reader.waits_anywhere() {
             return Ok(Self::default());
@@ -46,7 +45,7 @@ impl Questions {
 }
 
 impl OpenQuestion {
-    /// What an instance asks; `None` if it asks nothing.
+    /// Approval of an instance. `None` if it has none.
     pub(crate) fn of(caller: &Caller, reader: &Reader<'_>, one: &InstanceRecord) -> Option<Self> {
         let question = one.state.question()?;
         let task = reader.plan.task(one.task);

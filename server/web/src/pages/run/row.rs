@@ -1,4 +1,4 @@
-//! A task as a line of a table: what is going on, in one sentence.
+//! A task as a table row, with its status as one sentence.
 
 use super::tally::tally;
 use crate::api::tasks::view::{StartView, TaskView, WaitView};
@@ -7,36 +7,34 @@ use crate::pages::runs::short;
 use crate::show::about;
 use crate::time::Time;
 
-/// The needs that are named; of more, how many there are.
+/// Number of listed dependencies. The rest is counted.
 const NAMED: usize = 3;
 
-/// A task.
 pub(crate) struct Row {
     pub(crate) task: TaskView,
 }
 
 impl Row {
-    /// How far its instances are.
+    /// Progress of its instances.
     pub(crate) fn tally(&self, frame: &Frame) -> String {
         tally(frame, &self.task.instances)
     }
 
-    /// Whether it waits for a place.
+    /// Whether it is pending.
     pub(crate) fn waits(&self) -> bool {
         self.task.state == "waiting"
     }
 
-    /// How many of its instances wait.
+    /// Number of pending instances.
     pub(crate) fn waiting(&self) -> u64 {
         self.task.instances.states.get("waiting").copied().unwrap_or_default()
     }
 
-    /// Whether it runs.
     pub(crate) fn runs(&self) -> bool {
         self.task.state == "running"
     }
 
-    /// What is going on: why it waits, why it failed, where its result is from.
+    /// Status: why it is pending, why it failed, or the source of its result.
     pub(crate) fn detail(&self, frame: &Frame) -> String {
         let task = &self.task;
         match task.state.as_str() {
@@ -47,7 +45,7 @@ impl Row {
                 joined([Some(frame.t("run.tried-again").to_owned()), why], ": ")
             }
             "failed" => {
-                // The sentence names the worker.
+                // The message names the worker.
                 task.failure.as_ref().map(|failure| frame.said(&failure.message)).unwrap_or_default()
             }
             "upstream_failed" => frame.t("run.upstream").to_owned(),
@@ -65,7 +63,7 @@ impl Row {
         self.task.wait.as_ref().map(|wait| waits(frame, wait)).unwrap_or_default()
     }
 
-    /// Whether it says when it may start, which the clock makes untrue.
+    /// Whether it shows an estimated start, which becomes outdated with time.
     pub(crate) fn is_estimated(&self) -> bool {
         self.waits() && self.task.wait.as_ref().is_some_and(|wait| wait.start.is_some())
     }
@@ -94,7 +92,7 @@ impl Row {
     }
 }
 
-/// Why something waits, and when it may start, in words.
+/// Pending reason and estimated start, as text.
 pub(super) fn waits(frame: &Frame, wait: &WaitView) -> String {
     let rule = frame.t(match wait.rule.as_str() {
         "capacity" => "run.wait-capacity",
@@ -109,7 +107,7 @@ pub(super) fn waits(frame: &Frame, wait: &WaitView) -> String {
     joined([Some(why), start], frame.t("run.wait-then"))
 }
 
-/// When something may start.
+/// Estimated start, as text.
 pub(crate) fn starts(frame: &Frame, start: &StartView) -> String {
     let within = |at: Time| about(frame.lang, at.0.since(frame.now.0));
     frame.t_with("run.wait-start", [("likely", within(start.p50)), ("late", within(start.p90))])

@@ -1,4 +1,4 @@
-//! The tasks as a table.
+//! Tasks as a table.
 
 use askama::Template;
 use axum::response::Response;
@@ -9,7 +9,7 @@ use crate::error::ApiResult;
 use crate::pages::{Frame, html};
 use crate::runs::Reader;
 
-/// The most rows; who wants more asks the API.
+/// Maximum number of rows. The API has all.
 const ROWS: u32 = 1000;
 
 #[derive(Template)]

@@ -1,4 +1,5 @@
-//! `GET /runs/{run}/tasks/{task}`: one task. A page of its own; the run's page shows its main part beside itself.
+//! `GET /runs/{run}/tasks/{task}`: one task, as a separate page. The run's page shows its main part in a side
+//! panel.
 
 use askama::Template;
 use axum::extract::State;
@@ -35,25 +36,25 @@ use crate::terminals::place;
 use crate::texts::Lang;
 use crate::time::Time;
 
-/// Instances of a page.
+/// Instances per page.
 const INSTANCES: usize = 50;
-/// The best trials of a search that are listed.
+/// Maximum number of best trials of a search listed.
 const BEST: usize = 10;
-/// Attempts of earlier runs that are shown.
+/// Number of attempts of earlier runs shown.
 const HISTORY: usize = 8;
 
-/// What the URL asks for.
+/// Query parameters.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Asked {
     instance: Option<u32>,
     cursor: String,
-    /// The state of the instances that are listed, or `all`. Empty for those that failed, if any has.
+    /// State of the listed instances, or `all`. If empty, failed ones are listed, if there are any.
     state: String,
 }
 
 impl Asked {
-    /// The state of the instances that are listed; empty for all. An instance that is asked for is listed with all others.
+    /// State of the listed instances. Empty for all. A requested instance is listed among all others.
     fn state(&self, task: &TaskView) -> &str {
         let has_failed = || task.instances.states.get("failed").is_some_and(|count| *count > 0);
         match self.state.as_str() {
@@ -64,16 +65,15 @@ impl Asked {
     }
 }
 
-/// A choice of instances by their state.
+/// A filter of instances by state.
 struct Chosen {
-    /// As the URL has it.
+    /// As in the URL.
     state: &'static str,
     count: u64,
-    /// Whether these are listed.
+    /// Whether it is selected.
     current: bool,
 }
 
-/// A named value.
 struct Named {
     name: String,
     value: String,
@@ -81,13 +81,13 @@ struct Named {
     late: bool,
 }
 
-/// An attempt, and what the cluster told of it.
+/// An attempt, with the events that the cluster reported.
 struct Told {
     attempt: AttemptView,
     notices: Vec<NoticeView>,
 }
 
-/// A search, and how it is drawn.
+/// A search and its plot.
 struct Searched {
     view: SearchView,
     plot: Option<Parallel>,
@@ -98,7 +98,7 @@ impl Searched {
         Self { plot: Parallel::of(&view), view }
     }
 
-    /// The trials that have said how good they are, the best first.
+    /// Trials with an objective value, the best first.
     fn ranked(&self) -> Vec<&TrialView> {
         let mut ranked: Vec<&TrialView> =
             self.view.trials.iter().filter(|trial| trial.value.is_some()).collect();
@@ -121,12 +121,12 @@ impl Searched {
         format!("{goal} {} · {method}", self.view.of)
     }
 
-    /// What a trial tries of one thing.
+    /// Value of a trial's parameter.
     fn tried(&self, trial: &TrialView, name: &str) -> String {
         trial.parameters.get(name).map(parallel::text).unwrap_or_default()
     }
 
-    /// How good a trial was.
+    /// Objective value of a trial.
     fn value(&self, trial: &TrialView) -> String {
         trial.value.map(show::number).unwrap_or_default()
     }
@@ -141,29 +141,28 @@ struct TaskPage {
     pipeline: String,
     row: Row,
     arguments: Vec<Named>,
-    /// What its instances are trials of.
+    /// The search, if its instances are trials.
     search: Option<Searched>,
     instances: Vec<InstanceView>,
-    /// The state of the instances that are listed; empty for all.
+    /// State of the listed instances. Empty for all.
     state: String,
-    /// Where the next page of instances begins.
+    /// Cursor of the next page of instances.
     next: Option<String>,
-    /// Where this page of instances begins.
+    /// Cursor of this page of instances.
     cursor: String,
     instance: u32,
     attempts: Vec<Told>,
-    /// What somebody should know of the instance.
     note: Option<String>,
     outputs: Vec<Named>,
     history: Vec<HistoryView>,
-    /// What the instance asks of a person.
+    /// Open approval of the instance.
     asked: Option<OpenQuestion>,
     may_rerun: bool,
-    /// Whether the viewer may set the outcome of this instance.
+    /// Whether the viewer may set the result of this instance.
     may_mark: bool,
-    /// Whether a terminal can be opened at the instance, by whoever looks.
+    /// Whether the viewer may open a terminal at the instance.
     may_open: bool,
-    /// What its time went to.
+    /// Goodput.
     effective: Option<Effective>,
     now: Time,
 }
@@ -173,34 +172,34 @@ impl TaskPage {
         &self.row.task
     }
 
-    /// Whether jobs do it, and no person.
+    /// Whether it runs jobs, unlike an approval.
     fn has_workers(&self) -> bool {
         !self.task().roles.is_empty()
     }
 
-    /// Whether it has attempts: jobs do it, or runs of another pipeline.
+    /// Whether it has attempts: jobs or sub-runs.
     fn has_attempts(&self) -> bool {
         self.has_workers() || !self.attempts.is_empty()
     }
 
-    /// Whether a worker was not good enough.
+    /// Whether a worker failed the preflight tests.
     fn is_blamed(&self, preflight: &PreflightView, worker: &str) -> bool {
         preflight.blamed.as_ref().is_some_and(|blamed| blamed.worker == worker)
     }
 
-    /// What a test measured, in the order of the table's columns.
+    /// Values of a test, in the order of the table's columns.
     fn tested(&self, values: &PreflightValues) -> [String; 5] {
         let PreflightValues { cpu, memory, card, mount, network } = *values;
         [cpu, memory, card, mount, network].map(|value| value.map_or_else(|| "–".into(), show::number))
     }
 
-    /// Where its template is described: `torch-train@1.2.0` is `/templates/torch-train?version=1.2.0`.
+    /// URL of the template's documentation: `torch-train@1.2.0` is `/templates/torch-train?version=1.2.0`.
     fn template_url(&self) -> String {
         let (name, version) = self.task().template.split_once('@').unwrap_or((&self.task().template, ""));
         format!("/templates/{name}?version={version}")
     }
 
-    /// What a role's workers ask for.
+    /// Requested resources of a role's workers.
     fn role(&self, role: &RoleView) -> String {
         let values = [
             ("n", role.replicas.to_string()),
@@ -216,7 +215,7 @@ impl TaskPage {
         text
     }
 
-    /// An attempt's outcome, or what it is doing.
+    /// Result or current state of an attempt.
     fn attempt_state<'a>(&self, attempt: &'a AttemptView) -> &'a str {
         attempt.outcome.as_deref().unwrap_or(&attempt.state)
     }
@@ -225,18 +224,19 @@ impl TaskPage {
         worker.address.as_deref().unwrap_or_default()
     }
 
-    /// Why it waits, as data.
+    /// Pending reason, as data.
     fn why(&self) -> Option<&WhyView> {
         self.task().wait.as_ref()?.why.as_ref()
     }
 
-    /// Why the chosen instance waits while others of its task do not: of a task that waits itself it stands above.
+    /// Pending reason of the selected instance, if the task itself is not pending. A pending task shows it
+    /// above.
     fn waits_alone(&self) -> Option<&WaitView> {
         let chosen = self.instances.iter().find(|one| one.instance == self.instance)?;
         chosen.wait.as_ref().filter(|_| !self.row.waits() && self.asked.is_none())
     }
 
-    /// The states of its instances, each with how many are in it.
+    /// States of its instances, each with the number of instances.
     fn choices(&self) -> Vec<Chosen> {
         let states = &self.task().instances.states;
         let count = |state: &str| states.get(state).copied().filter(|count| *count > 0);
@@ -245,12 +245,12 @@ impl TaskPage {
         std::iter::once(all).chain(STATES.into_iter().filter_map(of_state)).collect()
     }
 
-    /// The state of the listed instances, as the URL has it.
+    /// State of the listed instances, as in the URL.
     fn listed(&self) -> &str {
         if self.state.is_empty() { "all" } else { &self.state }
     }
 
-    /// What keeps the present page of instances in links to one of them.
+    /// Query that keeps the current page of instances in links to one of them.
     fn place(&self) -> String {
         let state = format!("&state={}", self.listed());
         if self.cursor.is_empty() { state } else { format!("{state}&cursor={}", self.cursor) }
@@ -314,7 +314,7 @@ pub(crate) async fn page(
     })
 }
 
-/// A page of the task's instances; none of a plain task, which is its own only instance.
+/// A page of the task's instances. Empty for a task without `for_each`, which is its only instance.
 async fn instances(
     web: &Web,
     caller: &Caller,
@@ -346,7 +346,7 @@ fn known(name: &str, value: &Value) -> Named {
     Named { name: name.into(), value: readable::value(&value), late: false }
 }
 
-/// What earlier runs' attempts of the task took.
+/// Usage of earlier runs' attempts of the task.
 async fn history(web: &Web, reader: &Reader<'_>, task: &str) -> ApiResult<Vec<HistoryView>> {
     let record = &reader.record;
     let attempts = web.store().history(&record.project, &record.pipeline, task, HISTORY * 2).await?;

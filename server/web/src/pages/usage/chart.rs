@@ -1,4 +1,4 @@
-//! Bars by day, or by month where there are many days: of each group its part, those that hold most in colours.
+//! Bars by day, or by month for long periods. The largest groups are stacked in colors.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use cubeloom_domain::accounting::{By, Day, Figures, Line, Period};
 
 use super::words::hours;
 
-/// Groups with a colour of their own.
+/// Number of groups with their own color.
 const COLOURS: usize = 6;
 
-/// More days than this are shown by month.
+/// Longer periods, in days, are shown by month.
 const DAYS: i64 = 100;
 
-/// The height of the picture, and the width of a bar with its gap; it is stretched to its box.
+/// Height of the chart, and width of a bar with its gap. The chart is stretched to its box.
 const HEIGHT: f64 = 100.0;
 const STEP: usize = 10;
 
-/// What bars are high by.
+/// Measure that determines the height of bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     Gpu,
@@ -26,7 +26,7 @@ pub(super) enum Measure {
 }
 
 impl Measure {
-    /// Those that are not nothing; CPU when all are.
+    /// Measures that are not zero. CPU if all are.
     pub(super) fn telling(total: &Figures) -> Vec<Self> {
         let all = [Self::Gpu, Self::Cpu, Self::Memory, Self::Cost];
         let telling: Vec<Self> = all.into_iter().filter(|measure| measure.of(total) > 0.0).collect();
@@ -42,7 +42,7 @@ impl Measure {
         }
     }
 
-    /// The key of its word.
+    /// Text key of its name.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Gpu => "usage.gpu-hours",
@@ -57,7 +57,7 @@ impl Measure {
             Self::Gpu => figures.gpu_hours(),
             Self::Cpu => figures.cpu_hours(),
             Self::Memory => figures.memory_hours(),
-            // Shown as a height only.
+            // Only shown as a height.
             #[expect(clippy::cast_precision_loss, reason = "the height of a bar")]
             Self::Cost => figures.cost.total().0 as f64 / 1e6,
         }
@@ -68,21 +68,19 @@ impl Measure {
     }
 }
 
-/// The picture.
 #[derive(Debug)]
 pub(super) struct Chart {
-    /// What each colour stands for.
+    /// Legend of the colors.
     pub legend: Vec<Entry>,
     pub bars: Vec<Bar>,
-    /// How wide it is.
     pub width: usize,
-    /// What the highest bar is, in words; empty when there is none.
+    /// Value of the highest bar, as text. Empty without bars.
     pub most: String,
     pub first: String,
     pub last: String,
 }
 
-/// A colour: from 1, 0 for all others.
+/// Color: from 1, and 0 for all other groups.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub colour: usize,
@@ -96,12 +94,12 @@ pub(super) struct Bar {
     pub x: usize,
     pub y: String,
     pub height: String,
-    /// What it is, in words.
+    /// Tooltip.
     pub title: String,
 }
 
 impl Chart {
-    /// Of lines by group and day.
+    /// From lines by group and day.
     pub(super) fn new(
         lines: &[(Line, Figures)],
         period: Period,
@@ -111,7 +109,7 @@ impl Chart {
         others: &dyn Fn(usize) -> String,
     ) -> Self {
         let slots = Slots::of(period);
-        // Days have one colour: they stand beside each other anyway.
+        // Days have one color, as they are next to each other.
         let group = |line: &Line| if by == By::Day { Line::default() } else { line.group(&[by]) };
         let mut totals: BTreeMap<Line, f64> = BTreeMap::new();
         for (line, figures) in lines {
@@ -123,7 +121,7 @@ impl Chart {
         let colours: BTreeMap<&Line, usize> = first.map(|((line, _), colour)| (line, colour)).collect();
         let mut parts: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         for (line, figures) in lines {
-            // All others stand above those with a colour.
+            // Other groups are stacked above those with a color.
             let part = colours.get(&group(line)).copied().unwrap_or(COLOURS + 1);
             *parts.entry((slots.of_day(line.day), part)).or_default() += measure.of(figures);
         }
@@ -160,7 +158,7 @@ fn highest(parts: &BTreeMap<(usize, usize), f64>) -> f64 {
     sums.into_values().fold(0.0, f64::max)
 }
 
-/// The parts of each bar, the first colour at the bottom.
+/// Parts of each bar, the first color at the bottom.
 fn bars(
     parts: &BTreeMap<(usize, usize), f64>,
     most: f64,
@@ -185,7 +183,7 @@ fn bars(
     made
 }
 
-/// The places of bars: days, or months.
+/// Positions of bars: days or months.
 struct Slots {
     period: Period,
     monthly: bool,

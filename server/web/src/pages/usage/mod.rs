@@ -1,4 +1,4 @@
-//! `GET /usage`: what jobs held and used over a period, by groups and by day, and what it costs; prices.
+//! `GET /usage`: allocations, usage and cost over a period, by groups and by day. Also prices.
 
 mod chart;
 mod month;
@@ -30,32 +30,30 @@ struct UsagePage {
     frame: Frame,
     asked: PageQuery,
     period: Period,
-    /// What it is grouped by.
     by: By,
     measure: Measure,
-    /// The measures that say something.
+    /// Measures that are not zero.
     measures: Vec<Measure>,
     rows: Vec<Row>,
     total: Figures,
     chart: Chart,
-    /// Periods that are a click away: the word's key and where.
+    /// Predefined periods: text key and URL.
     periods: Vec<(&'static str, String)>,
     csv: String,
     prices: Vec<PriceView>,
-    /// Clusters and their node groups, for the dialog in which a price is entered.
+    /// Clusters and node groups, for the price dialog.
     pools: String,
     currency: Option<String>,
 }
 
-/// A group in the table.
 struct Row {
     name: String,
-    /// Where it leads.
+    /// URL that the group links to.
     href: Option<String>,
     figures: Figures,
 }
 
-/// What the page is asked for; empty for what is usual.
+/// Query parameters. Empty ones mean the defaults.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct PageQuery {
     #[serde(default)]
@@ -71,12 +69,12 @@ pub(crate) struct PageQuery {
 }
 
 impl UsagePage {
-    /// The ways to group, each with its word's key.
+    /// Ways to group, each with its text key.
     fn ways(&self) -> Vec<(&'static str, &'static str, bool)> {
         WAYS.iter().map(|(by, word)| (*word, words::way(*by), *by == self.by)).collect()
     }
 
-    /// The word's key for what it is grouped by.
+    /// Text key of the grouping.
     fn way(&self) -> &'static str {
         words::way(self.by)
     }
@@ -89,7 +87,7 @@ impl UsagePage {
         money(amount, self.currency.as_deref())
     }
 
-    /// Whether anything has a price.
+    /// Whether any price is set.
     fn is_priced(&self) -> bool {
         !self.prices.is_empty() || self.total.cost.total().0 > 0
     }
@@ -99,7 +97,6 @@ impl UsagePage {
     }
 }
 
-/// The page.
 pub(crate) async fn page(
     State(web): State<Web>,
     frame: Frame,
@@ -138,7 +135,7 @@ pub(crate) async fn page(
     html(&page)
 }
 
-/// What is asked for, by one way to group.
+/// Usage query for one grouping.
 fn wanted(web: &Web, query: &PageQuery) -> ApiResult<Wanted> {
     let said = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let asked = Asked {
@@ -154,7 +151,7 @@ fn wanted(web: &Web, query: &PageQuery) -> ApiResult<Wanted> {
     Ok(wanted)
 }
 
-/// The groups, the one that holds most first; days in their order.
+/// Groups by allocated amount, the largest first. Days in chronological order.
 fn rows(lines: &[(Line, Figures)], by: By, wanted: &Wanted, name: &dyn Fn(&Line) -> String) -> Vec<Row> {
     let mut groups: BTreeMap<Line, Figures> = BTreeMap::new();
     for (line, figures) in lines {
@@ -180,7 +177,7 @@ fn rows(lines: &[(Line, Figures)], by: By, wanted: &Wanted, name: &dyn Fn(&Line)
         .collect()
 }
 
-/// This month, the one before, the last 90 days and the last year.
+/// This month, the previous month, the last 90 days and the last year.
 fn periods(web: &Web, query: &PageQuery) -> Vec<(&'static str, String)> {
     let today = today(web);
     let month = today.month();
@@ -216,7 +213,7 @@ fn csv(query: &PageQuery, period: Period) -> String {
     with_query("/api/v1/usage", &pairs)
 }
 
-/// Clusters and their node groups, for a script.
+/// Clusters and node groups, for a script.
 fn pools(web: &Web) -> ApiResult<String> {
     let pools: BTreeMap<String, Vec<String>> = web
         .clusters()

@@ -1,4 +1,4 @@
-//! A project's present month, for its page.
+//! Current month of a project, for its page.
 
 use cubeloom_domain::accounting::budget::Standing;
 use cubeloom_domain::accounting::{Figures, Money, Month};
@@ -10,18 +10,17 @@ use crate::accounting::today;
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// What a project holds and uses this month, and how much of its budget that is.
+/// Allocations and usage of a project this month, relative to its budget.
 pub(in crate::pages) struct MonthUsage {
     pub month: Month,
     pub figures: Figures,
     pub standing: Option<Standing>,
-    /// The budget that begins in this month, as its ETag; empty when none does.
+    /// ETag of the budget that starts in this month. Empty if there is none.
     pub etag: String,
     currency: Option<String>,
 }
 
 impl MonthUsage {
-    /// Of a project.
     pub async fn of(web: &Web, project: &str) -> ApiResult<Self> {
         let month = today(web).month();
         let filter = UsageFilter { period: month.period(), projects: Some(vec![project.to_owned()]) };
@@ -57,7 +56,7 @@ impl MonthUsage {
         self.money(standing.amount)
     }
 
-    /// The word's key for how much of the budget is spent.
+    /// Text key of the budget's level.
     pub fn level(&self, standing: &Standing) -> &'static str {
         level(standing.level().as_str())
     }

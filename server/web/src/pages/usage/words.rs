@@ -1,10 +1,10 @@
-//! Amounts and names as the page writes them.
+//! Amounts and names as text.
 
 use cubeloom_domain::accounting::{By, Line, Money};
 
 use crate::pages::Frame;
 
-/// Hours, with as many digits as say something.
+/// Hours, with a useful number of digits.
 pub(in crate::pages) fn hours(amount: f64) -> String {
     match amount {
         _ if amount == 0.0 => "0".into(),
@@ -15,7 +15,7 @@ pub(in crate::pages) fn hours(amount: f64) -> String {
     }
 }
 
-/// Money as on a bill.
+/// An amount of money with its currency.
 pub(in crate::pages) fn money(amount: Money, currency: Option<&str>) -> String {
     match currency {
         Some(currency) => format!("{} {currency}", amount.rounded()),
@@ -23,12 +23,12 @@ pub(in crate::pages) fn money(amount: Money, currency: Option<&str>) -> String {
     }
 }
 
-/// How much of what was asked for was used.
+/// Used share of the requested amount, in percent.
 pub(in crate::pages) fn percent(used: f64, asked: f64) -> String {
     if asked > 0.0 { format!("{:.0} %", (used / asked * 100.0).min(999.0)) } else { "–".into() }
 }
 
-/// The key of the word for how much of a budget is spent.
+/// Text key of a budget's level.
 pub(in crate::pages) fn level(level: &str) -> &'static str {
     match level {
         "warned" => "usage.level-warned",
@@ -38,7 +38,7 @@ pub(in crate::pages) fn level(level: &str) -> &'static str {
     }
 }
 
-/// The key of the word for a way to group.
+/// Text key of a grouping.
 pub(super) fn way(by: By) -> &'static str {
     match by {
         By::Day => "usage.day",
@@ -50,7 +50,7 @@ pub(super) fn way(by: By) -> &'static str {
     }
 }
 
-/// What a group is called.
+/// Name of a group.
 pub(super) fn name(frame: &Frame, by: By, line: &Line) -> String {
     let name = match by {
         By::Day => line.day.to_string(),
@@ -65,7 +65,7 @@ pub(super) fn name(frame: &Frame, by: By, line: &Line) -> String {
     if name.is_empty() { frame.t("usage.unknown").to_owned() } else { name }
 }
 
-/// What stands for the groups that have no colour of their own.
+/// Name of the groups without their own color.
 pub(super) fn other(frame: &Frame, count: usize) -> String {
     frame.t_with("usage.others", [("n", count)])
 }

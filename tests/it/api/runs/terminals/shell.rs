@@ -1,4 +1,4 @@
-//! A person at a terminal: what they type, and what they see, over a WebSocket as programs open one.
+//! A terminal user: input and output over a WebSocket.
 
 use std::io::ErrorKind;
 use std::net::TcpStream;
@@ -13,30 +13,29 @@ use tungstenite::{Error, Message, WebSocket};
 use crate::api::support::{Client, Server};
 use crate::support::PATIENCE;
 
-/// A connection to a terminal.
 pub struct Shell {
     socket: WebSocket<TcpStream>,
     seen: Vec<u8>,
     events: Vec<Value>,
-    /// Whether what was seen is acknowledged.
+    /// Whether received output is acknowledged.
     pub acknowledges: bool,
     over: bool,
 }
 
-/// The headers of a request that has a client's token.
+/// The headers of a request with a client's token.
 pub fn bearer(client: &Client) -> Vec<(&'static str, String)> {
     vec![("authorization", format!("Bearer {}", client.token().expect("a token")))]
 }
 
 impl Shell {
-    /// Connects to a terminal as the API has answered it.
+    /// Connects to a terminal that the API has returned.
     #[track_caller]
     pub fn connect(server: &Server, client: &Client, terminal: &Value) -> Self {
         let path = terminal["socket"].as_str().unwrap_or_else(|| panic!("no socket: {terminal}"));
         Self::try_connect(server, path, &bearer(client)).unwrap_or_else(|status| panic!("{path}: {status}"))
     }
 
-    /// The same with any headers; the status of a refusal.
+    /// Connects with any headers. Returns the status of a refusal as the error.
     pub fn try_connect(server: &Server, path: &str, headers: &[(&str, String)]) -> Result<Self, u16> {
         let address = server.url().trim_start_matches("http://").to_owned();
         let stream = TcpStream::connect(&address).expect("the server listens");
@@ -55,32 +54,32 @@ impl Shell {
         }
     }
 
-    /// Types.
+    /// Sends key presses.
     pub fn keys(&mut self, text: &str) {
         assert!(self.try_keys(text), "it is taken");
     }
 
-    /// The same; whether it could be sent.
+    /// Sends key presses. Returns whether that succeeded.
     pub fn try_keys(&mut self, text: &str) -> bool {
         self.socket.send(Message::binary(text.as_bytes().to_vec())).is_ok()
     }
 
-    /// Types a line, and gives what is seen until the word `<done>` that is printed behind it.
+    /// Types a line. Returns the output up to the word `<done>`, which is printed after it.
     #[track_caller]
     pub fn run(&mut self, line: &str) -> String {
         // The line is echoed, with quotes in the word.
         self.keys(&format!("{line}; echo '<do''ne>'\r"));
-        // What the shell says of how it wants pasted text, before and after each line.
+        // Strips the shell's bracketed-paste sequences, before and after each line.
         self.until("<done>").replace("\x1b[?2004h", "").replace("\x1b[?2004l\r", "")
     }
 
-    /// Says something beside what is typed.
+    /// Sends a control message.
     pub fn say(&mut self, message: &Value) {
-        // It may end at any moment, which is seen when it is heard.
+        // The connection may close at any moment, which a read notices.
         let _ = self.socket.send(Message::text(message.to_string()));
     }
 
-    /// What is seen until a text, which belongs to it; what comes later is seen later.
+    /// The output up to and including a text. Later output is kept.
     #[track_caller]
     pub fn until(&mut self, text: &str) -> String {
         let (deadline, mut looked) = (Instant::now() + PATIENCE, 0);
@@ -101,7 +100,7 @@ impl Shell {
         }
     }
 
-    /// What it said last, when it is over.
+    /// The last control message, once the connection is closed.
     #[track_caller]
     pub fn end(&mut self) -> Value {
         let deadline = Instant::now() + PATIENCE;
@@ -112,12 +111,12 @@ impl Shell {
         self.events.last().cloned().unwrap_or_default()
     }
 
-    /// What it has said beside bytes.
+    /// The control messages received so far.
     pub fn events(&self) -> &[Value] {
         &self.events
     }
 
-    /// How much comes until nothing does for this long, in bytes.
+    /// The number of bytes received until none arrive for this long.
     pub fn quiet_after(&mut self, pause: Duration) -> usize {
         self.socket.get_ref().set_read_timeout(Some(pause)).expect("a socket");
         let before = self.seen.len();
@@ -126,7 +125,7 @@ impl Shell {
         self.seen.len() - before
     }
 
-    /// One message; whether there was one.
+    /// Reads one message. Returns whether there was one.
     fn hear(&mut self) -> bool {
         match self.socket.read() {
             Ok(Message::Binary(bytes)) => {

@@ -1,4 +1,5 @@
-//! A machine that only pretends has cards and errors of them, which no machine of tests has: the web is asked in this process.
+//! Runs the router in this process with a fake machine: it reports GPUs and GPU errors, which test machines
+//! lack.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,12 +34,12 @@ use crate::state::{Folders, Keys, Parts, Settings, TerminalSettings, Web};
 
 const FAULT: &str = "/api/v1/clusters/local/gpus/card-1/fault";
 
-/// A web whose own machine has two cards, and the token of an administrator.
+/// A server whose local machine has two GPUs, and an administrator's token.
 struct Site {
     router: Router,
     token: String,
     machine: Arc<FakeExecutor>,
-    /// How often the engine was woken.
+    /// Number of scheduler wake-ups.
     woken: Arc<AtomicUsize>,
     _folder: TempDir,
 }
@@ -72,7 +73,7 @@ impl Site {
         (status, String::from_utf8(body.to_vec()).unwrap())
     }
 
-    /// What stands at a path.
+    /// Response body of a GET request.
     async fn text(&self, path: &str) -> String {
         let (status, text) = self.ask(Method::GET, path).await;
         assert_eq!(status, StatusCode::OK, "{text}");
@@ -83,7 +84,7 @@ impl Site {
         serde_json::from_str(&self.text(path).await).unwrap()
     }
 
-    /// The errors of the two cards, as the machine's own address tells them.
+    /// XIDs of the two GPUs, as the API of the local machine returns them.
     async fn errors(&self) -> [Value; 2] {
         let seen = self.json("/api/v1/clusters/local").await;
         [0, 1].map(|card: usize| seen["nodes"][0]["gpus"][card]["xid"].clone())
@@ -98,7 +99,7 @@ async fn administrator(web: &Web) -> String {
     tokens::create(&act, &ada, token).await.unwrap().1
 }
 
-/// No engine is behind it: that it is woken is all that the web does with one.
+/// Without an engine: only wake-ups are counted.
 fn parts(store: Store, machine: &Arc<FakeExecutor>, woken: &Arc<AtomicUsize>, folder: &Path) -> Parts {
     let executor: Arc<dyn Executor> = Arc::clone(machine) as _;
     let woken = Arc::clone(woken);
@@ -153,7 +154,8 @@ fn settings() -> Settings {
 async fn a_faulty_card_is_taken_back_once_and_the_audit_log_has_it() {
     let site = Site::start().await;
     let log = "/api/v1/audit?action=card.take_back";
-    // What the page's script looks for; tests/e2e/clusters.test.mjs puts the same into the page of a machine without cards.
+    // The page's script looks for this; tests/e2e/clusters.test.mjs inserts it into the page of a machine
+    // without GPUs.
     let button = "data-whole=\"card-1\" data-cluster=\"local\"";
     site.machine.set_fault("card-1", 79);
     assert_eq!(site.errors().await, [Value::Null, json!(79)]);
