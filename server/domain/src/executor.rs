@@ -113,6 +113,9 @@ pub struct Facts {
     /// context.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub installed_apt: Option<Vec<String>>,
+    /// Whether a single machine can dedicate CPUs to a worker; on other clusters their scheduler does.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub dedicates_cpus: bool,
     /// What lowering needs to know of a Kubernetes cluster.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kubernetes: Option<KubernetesFacts>,

@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch as latch;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::cgroup::Cgroup;
+use crate::cgroup::{Cgroup, Cpusets};
 use crate::conclude;
 use crate::gang::{Gang, Verdict};
 use crate::grow::{self, Growing};
@@ -319,6 +319,7 @@ impl Attempt {
             began.get_or_insert(at);
         }
         self.give_memory(rank);
+        self.with_cpusets(Cpusets::refresh);
         self.tell_started();
     }
 
@@ -337,6 +338,8 @@ impl Attempt {
 
     fn gone(&mut self, rank: usize, gone: Gone) {
         self.shims[rank] = None;
+        let group = start::group_name(&self.key, &self.workers[rank].name);
+        self.with_cpusets(move |cpusets| cpusets.release(&group));
         self.tails.ended(rank);
         match gone {
             Gone::Ended(record) => {
@@ -356,6 +359,13 @@ impl Attempt {
                 self.machine.notes.drain(&self.machine);
                 let _ = self.sender.send(Happened::Unexplained(rank, code));
             }
+        }
+    }
+
+    /// Changes which CPUs are whose, in the background, while some are dedicated.
+    fn with_cpusets(&self, change: impl FnOnce(&Cpusets) + Send + 'static) {
+        if let Some(cpusets) = self.machine.cpusets.clone().filter(|cpusets| cpusets.is_used()) {
+            tokio::task::spawn_blocking(move || change(&cpusets));
         }
     }
 

@@ -7,7 +7,7 @@ use cubeloom_files::own;
 use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
 
-use crate::cgroup::{Hierarchy, detect};
+use crate::cgroup::{Cpusets, Hierarchy, detect};
 use crate::config::{LocalConfig, Sandbox};
 use crate::facts::{all_cores, installed_apt, most_memory, raise_open_files};
 use crate::folders::closed_parent;
@@ -65,13 +65,16 @@ fn capacity(config: &LocalConfig) -> CheckLine {
 
 fn cgroups(config: &LocalConfig) -> CheckLine {
     let name = "control groups";
-    match detect(config.sandbox.network) {
-        Hierarchy::V2(_) => line(name, true, "version 2: memory, cpu, pids", None),
+    let hierarchy = detect(config.sandbox.network);
+    let cpuset =
+        if Cpusets::of(&hierarchy).is_some() { ", cpuset" } else { "; no cpuset: no dedicated CPUs" };
+    match hierarchy {
+        Hierarchy::V2(_) => line(name, true, format!("version 2: memory, cpu, pids{cpuset}"), None),
         Hierarchy::V1 { cpu, pids, .. } => {
             let others = [("cpu", cpu), ("pids", pids)];
             let has: Vec<&str> =
                 others.iter().filter(|(_, path)| path.is_some()).map(|(name, _)| *name).collect();
-            line(name, true, format!("version 1: memory, {}", has.join(", ")), None)
+            line(name, true, format!("version 1: memory, {}{cpuset}", has.join(", ")), None)
         }
         Hierarchy::None(why) => line(
             name,

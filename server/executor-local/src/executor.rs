@@ -23,6 +23,7 @@ use cubeloom_files::own;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::attempt::{Attempt, Happened, Worker, millis};
+use crate::cgroup::Cpusets;
 use crate::config::LocalConfig;
 use crate::disk_limits::{self, Workspaces};
 use crate::error::LocalError;
@@ -68,10 +69,11 @@ impl LocalExecutor {
             return Err(LocalError::NotTraversable { path, uid });
         }
         let gpus = Gpus::find().unwrap_or_default();
-        let facts = facts::facts(&config, &gpus);
         let xids = Arc::<Xids>::default();
         let meter = Meter::new(&gpus, Arc::clone(&xids));
         let hierarchy = cgroup::detect(config.sandbox.network);
+        let cpusets = Cpusets::of(&hierarchy).map(Arc::new);
+        let facts = facts::facts(&config, &gpus, cpusets.is_some());
         let (walls, refused) = Walls::of(config.sandbox, &hierarchy);
         if let Some(why) = refused {
             tracing::warn!("workers see more of this machine than they should, see `[sandbox]`: {why}");
@@ -90,6 +92,7 @@ impl LocalExecutor {
             workspaces: Workspaces::default(),
             reports: Reports::default(),
             listening: OnceLock::new(),
+            cpusets,
             hierarchy,
             walls,
             observer: OnceLock::new(),

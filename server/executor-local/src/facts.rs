@@ -15,8 +15,8 @@ use crate::gpu::Gpus;
 /// The name of the cluster, and of its kind.
 const LOCAL: &str = "local";
 
-/// Cores, memory and GPUs for jobs.
-pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
+/// Cores, memory and GPUs for jobs; `cpusets`: whether CPUs can be dedicated.
+pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus, cpusets: bool) -> Facts {
     let amount = config.capacity.as_ref();
     let node = NodeFacts {
         name: LOCAL.into(),
@@ -43,6 +43,7 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
         max_priority: BTreeMap::new(),
         priority_classes: None,
         installed_apt: Some(installed_apt()),
+        dedicates_cpus: cpusets,
         kubernetes: None,
         slurm: None,
     }

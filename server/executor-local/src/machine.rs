@@ -9,7 +9,7 @@ use cubeloom_domain::executor::{Ended, Event, Observation, Observer};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::attempt::Happened;
-use crate::cgroup::Hierarchy;
+use crate::cgroup::{Cpusets, Hierarchy};
 use crate::config::LocalConfig;
 use crate::disk_limits::Workspaces;
 use crate::leases::Leases;
@@ -29,6 +29,8 @@ pub(crate) struct Machine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) owners: Owners,
     pub(crate) hierarchy: Hierarchy,
+    /// `None`: CPUs cannot be dedicated.
+    pub(crate) cpusets: Option<Arc<Cpusets>>,
     pub(crate) leases: Leases,
     pub(crate) pythons: Pythons,
     pub(crate) walls: Walls,

@@ -30,7 +30,30 @@ const PREPARING: Span = Span(Duration::from_secs(2 * 60 * 60));
 
 /// The control group of a worker.
 pub(crate) fn cgroup(machine: &Machine, key: &AttemptKey, name: &WorkerName) -> Option<Cgroup> {
-    machine.hierarchy.group(&format!("{}-{name}", key.object_name()))
+    machine.hierarchy.group(&group_name(key, name))
+}
+
+/// The name of a worker's control group.
+pub(crate) fn group_name(key: &AttemptKey, name: &WorkerName) -> String {
+    format!("{}-{name}", key.object_name())
+}
+
+/// The control group of a worker that starts, with its dedicated CPUs, if it requests some. Blocking.
+///
+/// # Errors
+/// A sentence: the CPUs cannot be dedicated.
+fn cgroup_with_cpus(
+    machine: &Machine,
+    key: &AttemptKey,
+    worker: &LocalWorker,
+) -> Result<Option<Cgroup>, String> {
+    let group = cgroup(machine, key, &worker.name);
+    match (group, &machine.cpusets) {
+        (Some(group), Some(cpusets)) if worker.cpu_exclusive => {
+            cpusets.dedicate(group, &group_name(key, &worker.name), (worker.cpu.0 / 1000) as usize).map(Some)
+        }
+        (group, _) => Ok(group),
+    }
 }
 
 /// Prerequisites of a job's workers: their Python, built within `timeout` if it does not exist, and their
@@ -209,8 +232,9 @@ impl Start {
                 continue;
             }
             let worker = &self.job.workers[rank];
-            let cgroup = cgroup(&self.machine, &self.job.key, &worker.name);
-            let happened = match launch.worker(worker, cgroup) {
+            let spawned = cgroup_with_cpus(&self.machine, &self.job.key, worker)
+                .and_then(|cgroup| launch.worker(worker, cgroup));
+            let happened = match spawned {
                 Ok(spawned) => Happened::Spawned(rank, spawned),
                 Err(message) => Happened::Refused(rank, message),
             };

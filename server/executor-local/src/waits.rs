@@ -54,7 +54,8 @@ mod tests {
     #[test]
     fn where_its_group_does_not_tell_the_machine_does_from_when_the_worker_began() {
         let folder = tempfile::tempdir().unwrap();
-        let first = Cgroup::V1 { memory: folder.path().into(), cpu: None, pids: None, sockets: None };
+        let first =
+            Cgroup::V1 { memory: folder.path().into(), cpu: None, pids: None, cpuset: None, sockets: None };
         let second = Cgroup::V2 { path: folder.path().into() };
         // The wait time since boot exceeds that of these few moments.
         for group in [None, Some(&first), Some(&second)] {

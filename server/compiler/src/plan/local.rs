@@ -14,6 +14,7 @@ impl Planner<'_> {
         if self.facts.kind != "local" {
             return;
         }
+        let idle_resources = |request: &ResourceRequest| idle_resources(request, self.facts.dedicates_cpus);
         let of_task = task.resources.as_deref().into_iter().map(|request| ("resources".to_owned(), request));
         let of_roles =
             task.role_resources.iter().map(|(role, request)| (format!("role_resources/{role}"), request));
@@ -33,10 +34,10 @@ impl Planner<'_> {
 }
 
 /// Keys of a request without effect on a single machine.
-fn idle_resources(request: &ResourceRequest) -> Vec<&'static str> {
+fn idle_resources(request: &ResourceRequest, dedicates_cpus: bool) -> Vec<&'static str> {
     let keys = [
         ("rdma", request.rdma.is_some_and(|devices| devices > 0)),
-        ("cpu_exclusive", request.cpu_exclusive == Some(true)),
+        ("cpu_exclusive", request.cpu_exclusive == Some(true) && !dedicates_cpus),
     ];
     keys.into_iter().filter(|(_, set)| *set).map(|(key, _)| key).collect()
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cubeloom_files::own;
 
+use super::cpuset;
 use super::group::{shares, weight};
 use super::{Cgroup, OPEN_PARENT, PARENT};
 
@@ -15,6 +16,8 @@ pub enum Hierarchy {
         memory: PathBuf,
         cpu: Option<PathBuf>,
         pids: Option<PathBuf>,
+        /// Dedicated CPUs.
+        cpuset: Option<PathBuf>,
         /// Sockets: version 2's parent folder, on a hybrid machine.
         sockets: Option<PathBuf>,
     },
@@ -30,10 +33,11 @@ impl Hierarchy {
     pub fn group(&self, name: &str) -> Option<Cgroup> {
         let below = |parent: &Option<PathBuf>| parent.as_ref().map(|parent| parent.join(name));
         match self {
-            Self::V1 { memory, cpu, pids, sockets } => Some(Cgroup::V1 {
+            Self::V1 { memory, cpu, pids, sockets, .. } => Some(Cgroup::V1 {
                 memory: memory.join(name),
                 cpu: below(cpu),
                 pids: below(pids),
+                cpuset: None,
                 sockets: below(sockets),
             }),
             Self::V2(parent) => Some(Cgroup::V2 { path: parent.join(name) }),
@@ -65,6 +69,7 @@ pub fn detect(apart: bool) -> Hierarchy {
             memory,
             cpu: parent("cpu").inspect(|cpu| stand_for_all_cores(&cpu.join("cpu.shares"), shares)),
             pids: parent("pids"),
+            cpuset: parent("cpuset").filter(|folder| cpuset::inherit(folder).is_ok()),
             sockets: v2_mount(&mounts).filter(|_| apart).and_then(|root| make_parent(&root, PARENT)),
         },
         None if !mounts.contains(" cgroup") => Hierarchy::None("no cgroup file system is mounted".into()),
@@ -110,8 +115,10 @@ fn version2(mounts: &str, name: &str) -> Option<PathBuf> {
     }
     let wanted = "+memory +cpu +pids";
     let _ = own::write(root.join("cgroup.subtree_control"), wanted);
+    let _ = own::write(root.join("cgroup.subtree_control"), "+cpuset");
     let parent = make_parent(&root, name)?;
     own::write(parent.join("cgroup.subtree_control"), wanted).ok()?;
+    let _ = own::write(parent.join("cgroup.subtree_control"), "+cpuset");
     stand_for_all_cores(&parent.join("cpu.weight"), weight);
     Some(parent)
 }

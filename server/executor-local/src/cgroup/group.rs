@@ -23,8 +23,9 @@ impl Cgroup {
     /// All its folders.
     fn folders(&self) -> Vec<&PathBuf> {
         match self {
-            Self::V1 { memory, cpu, pids, sockets } => {
-                [Some(memory), cpu.as_ref(), pids.as_ref(), sockets.as_ref()].into_iter().flatten().collect()
+            Self::V1 { memory, cpu, pids, cpuset, sockets } => {
+                let others = [cpu, pids, cpuset, sockets].into_iter().filter_map(Option::as_ref);
+                std::iter::once(memory).chain(others).collect()
             }
             Self::V2 { path } => vec![path],
         }

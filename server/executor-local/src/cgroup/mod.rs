@@ -2,6 +2,7 @@
 //!
 //! Uses version 2 if its controllers are available; otherwise version 1, as on a hybrid machine.
 
+mod cpuset;
 mod detect;
 mod entrance;
 mod group;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use cpuset::Cpusets;
 pub use detect::{Hierarchy, detect};
 pub(crate) use entrance::{Entrance, Forked};
 pub(crate) use group::waited;
@@ -34,6 +36,9 @@ pub enum Cgroup {
         cpu: Option<PathBuf>,
         /// The number of processes.
         pids: Option<PathBuf>,
+        /// Dedicated CPUs, if it has some.
+        #[serde(default)]
+        cpuset: Option<PathBuf>,
         /// Version 2's, without controllers: it shows the kernel the owner of a socket.
         #[serde(default)]
         sockets: Option<PathBuf>,

@@ -41,7 +41,7 @@ pub fn lower(job: &Job, bindings: &LocalBindings, ledger: &Path) -> LocalJob {
             files: BTreeMap::new(),
             cpu: role.resources.cpu,
             cpu_limit: role.resources.most_cpu(),
-            cpu_exclusive: false,
+            cpu_exclusive: role.resources.cpu_exclusive,
             memory: role.resources.memory,
             shm: None,
             outputs_file: format!("{folder}/outputs.jsonl"),

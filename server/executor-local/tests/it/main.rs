@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod conformance;
+mod cpusets;
 mod disk_limits;
 mod harness;
 mod killed;

@@ -53,6 +53,7 @@ pub fn read_facts(text: &str) -> Result<(Facts, KubernetesFacts), String> {
         max_priority: BTreeMap::new(),
         priority_classes: None,
         installed_apt: None,
+        dedicates_cpus: false,
         kubernetes: Some(file.kubernetes.clone()),
         slurm: None,
     };
