@@ -35,18 +35,18 @@ const IN_LAST = "in the last {minutes} minutes";
 /** For each rule: the observation, the workers, and a change with its names. */
 const RULES = {
   straggler: [`${IN_LAST} the GPU of \`{worker}\` was used {own}, those of its peers {others}: they`, { minutes: "15", worker: "worker-2", own: "97.0 %", others: "41.0 %" }, ["worker-2"],
-    ["Give all workers the same share", "DistributedSampler(dataset, shuffle=True, drop_last=True)", "dataset.shard(num_shards, index)"]],
+    ["Give all workers the same amount", "DistributedSampler(dataset, shuffle=True, drop_last=True)", "dataset.shard(num_shards, index)"]],
   far_from_peers: [`${IN_LAST} the GPUs of`, { minutes: "15", worker: "worker-1", own: "180", others: "400" }, ["worker-1"],
-    ["If it is the same node again and again", undefined, undefined, "preflight"]],
-  held_idle: ["the GPU is held", { share: "0.4 %", minutes: "30" }, ["worker-0"],
+    ["If it is always the same node", undefined, undefined, "preflight"]],
+  held_idle: ["the GPU is allocated", { share: "0.4 %", minutes: "30" }, ["worker-0"],
     ["If it does not need a GPU", undefined, undefined, "resources.gpu"]],
-  cpu_saturated: [`${IN_LAST} the GPU was used {share}, while {used} of the {cores} cores that the task has were at work, and`, { ...USED, used: "3.9", cores: "4.0", asked: "8.0" }, ["worker-0", "worker-3"],
-    ["Give it the cores that it asked for again", undefined, undefined, "resources.pinned"]],
+  cpu_saturated: [`${IN_LAST} the GPU was used {share}, while {used} of the task's {cores} CPUs were busy, and`, { ...USED, used: "3.9", cores: "4.0", asked: "8.0" }, ["worker-0", "worker-3"],
+    ["Give it its requested CPUs again", undefined, undefined, "resources.pinned"]],
   io_wait: [`${IN_LAST} the GPU was used {share}, while the task`, { ...USED, waited: "44.0 %" }, ["worker-0"],
     ["Keep the data in shared memory", undefined, "dataset.cache()", "resources.shm"]],
   regular_dips: [`${IN_LAST} the GPU stopped`, { minutes: "45", period: "300", long: "90", level: "90.0 %", share: "30.0 %" }, ["worker-0"],
     ["Write to a disk of the node", undefined, undefined, "resources.shm"]],
-  memory_empty: [`${IN_LAST} the GPU was used {share}, and never more than {peak} of its {total} of memory was held: by`, { minutes: "30", share: "20.0 %", peak: "8.0 GiB", total: "80.0 GiB", n: "4" }, ["worker-0"],
+  memory_empty: [`${IN_LAST} the GPU was used {share}, and at most {peak} of its {total} of memory was in use: by`, { minutes: "30", share: "20.0 %", peak: "8.0 GiB", total: "80.0 GiB", n: "4" }, ["worker-0"],
     ["Share the GPU: let each worker", "torch.distributed.init_process_group(\"gloo\")", undefined, "resources.processes_per_gpu: 4"]],
 };
 
@@ -106,7 +106,7 @@ test("a task with one worker does not name it", async () => {
 test("what was advised stays while what measures the task is away, which is said above it", async () => {
   const { run } = site.there;
   const page = await site.open({ as: "emil" });
-  const away = { type: "urn:cubeloom:problem:unavailable", title: "Not available now", status: 503, detail: "Prometheus does not answer: it is away" };
+  const away = { type: "urn:cubeloom:problem:unavailable", title: "Not available now", status: 503, detail: "Prometheus is unreachable: it is away" };
   let is = "there";
   await page.route("**/tasks/train/advice?*", (route) =>
     is === "away" ? route.fulfill({ status: 503, contentType: "application/problem+json", json: away }) : route.fulfill({ json: { ...answer("en", run), live: true } }));

@@ -36,10 +36,10 @@ async function narrowed(page, values) {
 test("each filter leaves what fits, they go together, and are taken away", async () => {
   const page = await site.open({ as: "ada" });
   await narrowed(page, { user: "emil" });
-  for (const who of await column(page, "Who")) assert.match(who, /^emil/);
+  for (const who of await column(page, "User")) assert.match(who, /^emil/);
   assert.ok((await rows(page).count()) >= 2);
   await narrowed(page, { action: "project.create" });
-  assert.deepEqual(await column(page, "What"), ["project.create"]);
+  assert.deepEqual(await column(page, "Action"), ["project.create"]);
   await narrowed(page, { project: "lab" });
   assert.deepEqual([...new Set(await column(page, "Project"))], ["lab"]);
   await narrowed(page, { text: "HUB-k" });
@@ -124,12 +124,12 @@ test("an owner has the log of their project, and nobody else's", async () => {
   await page.getByRole("link", { name: "Audit log" }).click();
   await page.waitForURL("**/projects/lab/audit");
   await settled(page);
-  assert.deepEqual([...new Set(await column(page, "What"))].toSorted(), ["member.put", "project.create", "project.update"]);
+  assert.deepEqual([...new Set(await column(page, "Action"))].toSorted(), ["member.put", "project.create", "project.update"]);
   assert.ok(!(await page.content()).includes("hub-key"), "what was done in another project is not shown");
   await page.locator("form.filters [name=action]").fill("member.");
   await page.getByRole("button", { name: "Filter" }).click();
   await page.waitForURL(/action=member/);
-  assert.deepEqual([...new Set(await column(page, "What"))], ["member.put"]);
+  assert.deepEqual([...new Set(await column(page, "Action"))], ["member.put"]);
   await page.goto("/projects/lab/audit?project=default");
   await settled(page);
   assert.ok(!(await page.content()).includes("hub-key"), "also where the address names another project");

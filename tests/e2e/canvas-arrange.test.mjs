@@ -211,7 +211,7 @@ test("tasks are cut in one tab and pasted in another, into another pipeline", as
   await other.keyboard.press("Control+v");
   await node(other, "c").waitFor();
   await eventually(async () => assert.deepEqual([await needs(other, "b"), await needs(other, "c")], ["", "b"]));
-  await other.locator(".toast", { hasText: "There is no a here" }).waitFor();
+  await other.locator(".toast", { hasText: "a does not exist here" }).waitFor();
   await eventually(async () => assert.equal(await other.locator(".cv-task[data-selected]").count(), 2, "what was pasted is selected"));
 
   await page.bringToFront();

@@ -334,7 +334,7 @@ test("what is copied is the document's own text, and text can be pasted", async 
     document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
   });
   await node(page, "from-text").waitFor();
-  await page.locator(".toast", { hasText: "There is no nowhere here" }).waitFor();
+  await page.locator(".toast", { hasText: "nowhere does not exist here" }).waitFor();
   await eventually(async () => assert.equal(await needs(page, "from-text"), ""));
 });
 

@@ -23,7 +23,7 @@ test("a cluster is added, checked, changed and removed", async () => {
   await dialog.getByLabel("Name", { exact: true }).fill("far");
   await dialog.getByLabel("Kubeconfig", { exact: true }).fill(KUBECONFIG.replace("token: tops3cret", "tokenFile: /etc/shadow"));
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
-  await dialog.getByText(/reads no files of a kubeconfig/).waitFor();
+  await dialog.getByText(/which the server does not use/).waitFor();
   await dialog.getByLabel("Kubeconfig", { exact: true }).fill(KUBECONFIG);
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await page.getByRole("heading", { name: "far" }).waitFor();
@@ -35,7 +35,7 @@ test("a cluster is added, checked, changed and removed", async () => {
   page.faults.length = 0;
   assert.deepEqual(await look(page, "en"), []);
   await page.getByRole("button", { name: "Check" }).click();
-  await page.getByRole("dialog").getByText(/the cluster does not answer/i).waitFor();
+  await page.getByRole("dialog").getByText(/the cluster is unreachable/i).waitFor();
   assert.deepEqual(await look(page, "en"), []);
   await page.keyboard.press("Escape");
   await change(page);

@@ -36,7 +36,7 @@ test("a cluster's page says what it has, what is asked for and what is used", as
   const gpus = page.getByRole("img", { name: /^GPUs: 7\.\d used/ });
   assert.equal(await gpus.count(), 1, await page.locator("#monitoring").innerText());
   assert.match(await page.locator(".card-counts").innerText(), /9\s+busy\s+3\s+allocated, idle\s+8\s+free\s+10\s+free \(fragmented\)\s+1\s+unhealthy\s+1\s+missing/);
-  await page.getByText(/not told of any more: 1, on node-03/).waitFor();
+  await page.getByText(/stopped reporting in the last hour: 1, on node-03/).waitFor();
   assert.equal(await page.getByRole("link", { name: "Grafana" }).getAttribute("href"), "https://grafana.example.org/d/1");
   assert.deepEqual(await look(page, "en"), []);
   flawless(page);
@@ -117,7 +117,7 @@ test("idle clusters, vanished cards and a Prometheus that is away have their pag
   for (const path of ["", "/nodes"]) {
     await page.goto(`/clusters/broken${path}`);
     await settled(page);
-    await page.getByText(/Prometheus does not answer/).waitFor();
+    await page.getByText(/Prometheus is unreachable/).waitFor();
     await page.getByText(path === "" ? "No GPUs found." : "No nodes found.").waitFor();
     assert.deepEqual(await look(page, "en"), []);
   }

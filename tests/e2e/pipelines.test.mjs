@@ -128,7 +128,7 @@ test("a hook starts the pipeline, gets another address, and ends", async () => {
   await page.context().close();
 });
 
-test("an old version becomes the newest again, with the folder of code that it had", async () => {
+test("an old version becomes the newest again, with the code folder that it had", async () => {
   const { api } = site.there;
   const path = "/projects/default/pipelines/restored";
   const [first, second] = ["one", "two"].map((word) => document("restored", "{}", `echo, ${word}`));
@@ -159,7 +159,7 @@ test("an old version becomes the newest again, with the folder of code that it h
   await api("PUT", path, { document: theirs }, { "if-match": '"4"' });
   await page.locator('[data-restore="1"]').click();
   await press(page, "Restore");
-  await told(page, "was changed meanwhile");
+  await told(page, "has changed: read it again");
   refused(page, 412);
   assert.equal((await api("GET", path)).body.document, theirs);
   flawless(page);
@@ -181,7 +181,7 @@ test("a pipeline is deleted, unless somebody has changed it meanwhile", async ()
   await remove();
   await api("PUT", path, { document: document("gone", "{}", '"false"') }, { "if-match": '"1"' });
   await press(page, "Delete pipeline");
-  await told(page, "was changed meanwhile");
+  await told(page, "has changed: read it again");
   refused(page, 412);
   assert.equal((await api("GET", path)).body.version, 2, "it is still there");
 

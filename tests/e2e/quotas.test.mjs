@@ -132,7 +132,7 @@ test("a named limit is made, changed and deleted", async () => {
   let dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name", { exact: true }).fill("api");
   await page.keyboard.press("Enter");
-  await dialog.getByText("say how many at once, how many a minute, or both").waitFor();
+  await dialog.getByText("set a maximum of concurrent jobs, of starts per minute, or both").waitFor();
   page.faults.length = 0;
   await dialog.getByLabel("Max concurrent jobs").fill("7");
   assert.deepEqual(await look(page, "en"), []);
@@ -163,7 +163,7 @@ test("a priority class is made, changed and deleted", async () => {
   await dialog.getByLabel("Name", { exact: true }).fill("Nightly");
   await dialog.getByLabel("Priority", { exact: true }).fill("-5");
   await page.keyboard.press("Enter");
-  await dialog.getByText("`Nightly` is no name").waitFor();
+  await dialog.getByText("`Nightly` is not a valid name").waitFor();
   page.faults.length = 0;
   await dialog.getByLabel("Name", { exact: true }).fill("nightly");
   assert.deepEqual(await look(page, "en"), []);

@@ -122,7 +122,7 @@ test("from the home page it is two clicks, and a comment is kept while the page 
   await button(page, "Reject").click();
   await told(page, "ask is rejected");
   await head(page, "Failed");
-  await needs(page).getByText("Emil said no: not yet").waitFor();
+  await needs(page).getByText("Emil rejected it: not yet").waitFor();
   flawless(page);
 });
 

@@ -69,7 +69,7 @@ test("dates of the past are previewed, filled in and watched; one date is run al
   await page.getByRole("button", { name: "Run for a date" }).click();
   await page.getByRole("dialog").getByLabel("Date").fill("never");
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog").getByText("is no date", { exact: false }).waitFor();
+  await page.getByRole("dialog").getByText("is not a date", { exact: false }).waitFor();
   refused(page, 422);
   await page.getByRole("dialog").getByLabel("Date").fill("2026-01-02T06:00");
   await page.keyboard.press("Enter");

@@ -122,7 +122,7 @@ function tasks({ train, explore, tune }, hangs) {
   return [
     { name: "task-busy", path: `/runs/${train}/tasks/train`, opens: usage, there: plots },
     { name: "task-idle", path: `/runs/${explore}/tasks/explore`, opens: usage, there: advice },
-    { name: "task-broken", path: `/runs/${tune}/tasks/tune`, opens: usage, there: (page) => page.getByText(/Prometheus does not answer/).first().waitFor() },
+    { name: "task-broken", path: `/runs/${tune}/tasks/tune`, opens: usage, there: (page) => page.getByText(/Prometheus is unreachable/).first().waitFor() },
     {
       name: "task-hang",
       path: `/runs/${hangs}/tasks/train`,

@@ -79,7 +79,7 @@ test("what a task uses is drawn while it runs, beside what it may use", async ()
 test("while what measures a task is away, what was drawn stays, and that is said above it", async () => {
   const { run } = site.there;
   const page = await site.open({ as: "vera" });
-  const away = { type: "urn:cubeloom:problem:unavailable", title: "Not available now", status: 503, detail: "Prometheus does not answer: it is away" };
+  const away = { type: "urn:cubeloom:problem:unavailable", title: "Not available now", status: 503, detail: "Prometheus is unreachable: it is away" };
   let is = "there";
   await page.route("**/tasks/work/usage?*", async (route) => {
     if (is === "away") return route.fulfill({ status: 503, contentType: "application/problem+json", json: away });

@@ -112,9 +112,7 @@ const OTHERS: &[&str] = &[
     "may not be read or executed",
     "has arguments that are too long",
     // Shown among the stack frames of a hanging worker.
-    "the rest could not be looked at",
-    // Combined with `are free` or `are all there is`.
-    "asks for {} ",
+    "the rest did not respond",
     "has no name and",
     " and not {count} times",
     "placement (but labels",
@@ -135,7 +133,7 @@ const OTHERS: &[&str] = &[
 ];
 
 /// Text around a part of a message.
-const BEFORE: &[&str] = &["", "‹a›", "‹a› ", "the path `‹a›` ", "asks for ‹a› CPU, ‹b› "];
+const BEFORE: &[&str] = &["", "‹a›", "‹a› ", "the path `‹a›` ", "requests ‹a› CPU, ‹b› "];
 const AFTER: &[&str] = &["", "‹z›", ": ‹z›"];
 
 #[test]

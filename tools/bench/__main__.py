@@ -65,7 +65,7 @@ def against(options):
     for case in options.cases or list(dict.fromkeys(both[1] + both[0])):
         sides = [program for program, names in zip((other, ours), both) if case in names]
         if not sides:
-            raise SystemExit(f"bench: there is no case `{case}`; there are {', '.join(both[1])}")
+            raise SystemExit(f"bench: no case `{case}`; known cases: {', '.join(both[1])}")
         rounds = in_turns(sides, case, rounds_of(case, options), ours)
         for cases, program in ((old, other), (new, ours)):
             cases[case] = figures.gather(rounds.get(program, []))
@@ -104,7 +104,7 @@ def write_page(options):
     written = page.with_record(text, record)
     if getattr(options, "check", False):
         if written != text:
-            print(f"bench: {options.page} is not what the newest record gives; `python3 tools/bench page` writes it", file=sys.stderr)
+            print(f"bench: {options.page} does not match the newest record: run `python3 tools/bench page`", file=sys.stderr)
             return 1
         return 0
     options.page.write_text(written)
@@ -118,7 +118,7 @@ def parsed(arguments):
     common.add_argument("--rounds", type=int, default=noise.FEWEST_ROUNDS)
     common.add_argument("--scratch", type=Path, default=Path("/var/tmp"))
     common.add_argument("--history", type=int, default=3_000_000, help="finished tasks of the case `history`")
-    parser = argparse.ArgumentParser(prog="bench", description="Speed and size, with a memory.")
+    parser = argparse.ArgumentParser(prog="bench", description="Benchmarks of speed and size, with stored records.")
     commands = parser.add_subparsers(required=True)
     command = commands.add_parser("run", parents=[common])
     command.add_argument("program", type=Path)

@@ -23,23 +23,23 @@ impl Desk {
         let mut counted = Ledger::new(&self.tree, self.named.len());
         counted.in_pool.clone_from(&self.nodes.others);
         for job in &self.held {
-            let entry = self.entry(*job).ok_or("a job is held that is not there")?;
-            let held = entry.held().ok_or("a job that waits is held")?;
+            let entry = self.entry(*job).ok_or("resources are allocated to an unknown job")?;
+            let held = entry.held().ok_or("resources are allocated to a pending job")?;
             let known = &entry.known;
             if !known.spec.is_foreign && held.workers < known.min() {
-                return Err(format!("{} has fewer workers than it must", known.spec.key));
+                return Err(format!("{} has fewer workers than its minimum", known.spec.key));
             }
             counted.add(&self.tree, known, &known.with(held.workers));
         }
         if counted != self.ledger {
-            return Err("the sums are not those of the jobs".into());
+            return Err("the totals do not match the jobs".into());
         }
         for (pool, room) in self.pools.iter().enumerate() {
             for kind in self.kinds.indices() {
                 let held = self.ledger.in_pool[pool][kind];
                 if held > room.capacity[kind] {
                     return Err(format!(
-                        "{held} {} of pool {pool} are held, it has less",
+                        "{held} {} of pool {pool} are allocated, but it has less",
                         self.kinds.resource(kind)
                     ));
                 }
@@ -51,7 +51,7 @@ impl Desk {
                     (&self.ledger.held[self.tree.at(node, pool)], self.tree.quota(node, pool));
                 if let Some(kind) = self.kinds.indices().find(|kind| held[*kind] > quota.bound[*kind]) {
                     let queue = self.tree.queues[node as usize].name();
-                    return Err(format!("{queue} holds more {} than it may", self.kinds.resource(kind)));
+                    return Err(format!("{queue} uses more {} than its limit", self.kinds.resource(kind)));
                 }
             }
         }
@@ -64,7 +64,7 @@ impl Desk {
             let cap = &self.tree.quota(leaf, pool).per_person;
             if let Some(kind) = self.kinds.indices().find(|kind| held[*kind] > cap[*kind]) {
                 let (queue, kind) = (self.tree.queues[leaf as usize].name(), self.kinds.resource(kind));
-                return Err(format!("person {person} of {queue} holds more {kind} than one may"));
+                return Err(format!("person {person} of {queue} uses more {kind} than the limit per person"));
             }
         }
         Ok(())
@@ -75,10 +75,10 @@ impl Desk {
         for (named, held) in self.named.iter().zip(&self.ledger.named) {
             let name = &named.limit.name;
             if named.limit.at_once.is_some_and(|most| *held > most) {
-                return Err(format!("{held} jobs hold {name}"));
+                return Err(format!("{held} jobs use {name}"));
             }
             if named.is_beyond_a_minute() {
-                return Err(format!("more were started with {name} within a minute than may be"));
+                return Err(format!("more jobs with {name} were started within a minute than allowed"));
             }
         }
         Ok(())

@@ -72,8 +72,8 @@ fn too_large(Misfit { resource, asked, nodes }: &Misfit, node_group: Option<&str
     let written = |shape: &Shape| told(resource, &shape.written(|one| resource.written(one)));
     let (asked, nodes) = (written(asked), written(nodes));
     match node_group {
-        Some(group) => format!("asks for {asked}, and the nodes of the node group `{group}` have {nodes}"),
-        None => format!("asks for {asked}, and the nodes that there are have {nodes}"),
+        Some(group) => format!("requests {asked}, and the nodes of the node group `{group}` have {nodes}"),
+        None => format!("requests {asked}, and the cluster's nodes have {nodes}"),
     }
 }
 
@@ -87,19 +87,19 @@ fn without_amounts(why: &Explanation, project: &str) -> String {
         WaitRule::NamedLimit => used_up(why.named.as_deref().unwrap_or_default(), None),
         WaitRule::TaskParallelism | WaitRule::PipelineParallelism => in_line(why),
         WaitRule::CoolDown => {
-            "it was preempted, and exceeds its guarantee again only after the cool-down".to_owned()
+            "it was preempted, and may exceed its guarantee again after the cool-down".to_owned()
         }
-        WaitRule::Leaving => "there is room as soon as jobs that were told to stop have ended".to_owned(),
+        WaitRule::Leaving => "waits for stopping jobs to end".to_owned(),
         WaitRule::Scattered => {
-            "enough is free in all, but no nodes have it where all of its workers would fit".to_owned()
+            "enough is free in total, but too fragmented for all of its workers".to_owned()
         }
-        WaitRule::Faulty => "asks for a part of a GPU, and none has so much of it free".to_owned(),
-        WaitRule::NeverFits => {
-            "its workers do not fit on the nodes that there are, however they are placed".to_owned()
-        }
+        WaitRule::Faulty => "requests a GPU fraction, and no GPU has that much free".to_owned(),
+        WaitRule::NeverFits => "its workers do not fit on the existing nodes in any arrangement".to_owned(),
         _ => match &why.head {
-            Some(head) if head.project == project => format!("`{}` is ahead and waits for room", head.name),
-            _ => "a job of another project is ahead and waits for room".to_owned(),
+            Some(head) if head.project == project => {
+                format!("queued behind `{}`, which waits for resources", head.name)
+            }
+            _ => "queued behind a job of another project, which waits for resources".to_owned(),
         },
     }
 }
@@ -112,27 +112,27 @@ fn too_little(why: &Explanation, short: &Shortage, person: &str) -> String {
     let (held, limit) = (word(short.held), word(short.limit.unwrap_or_default()));
     match why.rule {
         WaitRule::NeverFits if why.queue.is_some() => {
-            format!("asks for {what}, and `{queue}` may never hold more than {limit}")
+            format!("requests {what}, and `{queue}` has a limit of {limit}")
         }
-        WaitRule::NeverFits if limit == "1" => format!("asks for {what}, 1 is all there is"),
-        WaitRule::NeverFits => format!("asks for {what}, {limit} are all there is"),
+        WaitRule::NeverFits if limit == "1" => format!("requests {what}, only 1 exists"),
+        WaitRule::NeverFits => format!("requests {what}, only {limit} exist"),
         WaitRule::NotLent => {
             format!(
-                "asks for {what}, and what is free beyond {} is guaranteed to others, who do not lend it",
+                "requests {what}, and all but {} of the free amount is guaranteed to queues that do not lend",
                 word(short.free)
             )
         }
-        WaitRule::Limit => format!("asks for {what}, and `{queue}` holds {held} of the {limit} that it may"),
+        WaitRule::Limit => format!("requests {what}, and `{queue}` uses {held} of its limit of {limit}"),
         WaitRule::NoBorrowing => {
             format!(
-                "asks for {what}, and `{queue}` holds {held} of the {limit} that are its own, and may not borrow"
+                "requests {what}, and `{queue}` uses {held} of its guarantee of {limit}, and may not borrow"
             )
         }
         WaitRule::PersonsCap => {
-            format!("asks for {what}, and jobs of {person} hold {held} of the {limit} that one person's may")
+            format!("requests {what}, and jobs of {person} use {held} of the limit of {limit} per person")
         }
-        _ if word(short.free) == "1" => format!("asks for {what}, 1 is free"),
-        _ => format!("asks for {what}, {} are free", word(short.free)),
+        _ if word(short.free) == "1" => format!("requests {what}, 1 is free"),
+        _ => format!("requests {what}, {} are free", word(short.free)),
     }
 }
 
@@ -148,15 +148,15 @@ pub fn in_line(why: &Explanation) -> String {
     };
     let Some(active) = why.active else { return rule };
     let going = match (is_of_task, active) {
-        (true, 1) => "1 of its instances is under way".to_owned(),
-        (true, _) => format!("{active} of its instances are under way"),
-        (false, 1) => "1 of its jobs is under way".to_owned(),
-        (false, _) => format!("{active} of its jobs are under way"),
+        (true, 1) => "1 of its instances is active".to_owned(),
+        (true, _) => format!("{active} of its instances are active"),
+        (false, 1) => "1 of its jobs is active".to_owned(),
+        (false, _) => format!("{active} of its jobs are active"),
     };
     let told = match why.ahead {
         0 => going,
-        1 => format!("{going}, and 1 waits before it"),
-        ahead => format!("{going}, and {ahead} wait before it"),
+        1 => format!("{going}, and 1 is queued ahead"),
+        ahead => format!("{going}, and {ahead} are queued ahead"),
     };
     format!("{rule}: {told}")
 }
@@ -166,12 +166,12 @@ pub fn in_line(why: &Explanation) -> String {
 pub fn used_up(name: &str, used: Option<NamedUse>) -> String {
     match used {
         Some(NamedUse { held, at_once: Some(limit), .. }) if held >= limit => {
-            format!("the limit `{name}` is used up: {held} hold it, and {limit} may at once")
+            format!("the concurrency limit `{name}` is reached: {held} of {limit} are in use")
         }
         Some(NamedUse { a_minute: Some(limit), .. }) => {
-            format!("the limit `{name}` is used up: {limit} may start within a minute, and have")
+            format!("the concurrency limit `{name}` is reached: {limit} jobs may start per minute")
         }
-        _ => format!("the limit `{name}` is used up"),
+        _ => format!("the concurrency limit `{name}` is reached"),
     }
 }
 

@@ -30,7 +30,7 @@ fn what_asks_for_faulty_cards_waits_and_keeps_nothing_from_others() {
     assert_eq!(case.pass(0), ["small"]);
     let why = case.why("large", 1);
     assert_eq!((why.rule, why.holders.len(), why.shortages[0].free), (WaitRule::Faulty, 0, 1), "{why:?}");
-    let said = "asks for 4 GPUs, 1 is free; 1 of 4 GPUs is faulty: XID 79 on GPU 2";
+    let said = "requests 4 GPUs, 1 is free; 1 of 4 GPUs is unhealthy: XID 79 on GPU 2";
     assert_eq!(sentence(&why, whose), said);
     // A job that waits for GPUs in use is informed of it, too.
     case.wait(job("pair", 2));
@@ -86,8 +86,8 @@ fn what_found_no_part_of_a_card_is_not_let_in_again_until_it_is_tried_again() {
     assert_eq!(case.pass(1), ["other"], "it keeps nobody waiting");
     let why = case.why("part", 1);
     assert_eq!((why.rule, why.holders.len(), why.faulty.is_some()), (WaitRule::Faulty, 0, true), "{why:?}");
-    let said = "asks for a part of a GPU, and none has so much of it free; \
-                1 of 4 GPUs is faulty: XID 79 on GPU 2";
+    let said = "requests a GPU fraction, and no GPU has that much free; \
+                1 of 4 GPUs is unhealthy: XID 79 on GPU 2";
     assert_eq!(sentence(&why, whose), said);
     case.desk.try_again();
     assert_eq!(case.pass(2), ["part"]);

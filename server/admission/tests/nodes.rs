@@ -61,7 +61,7 @@ fn a_gang_starts_only_where_its_workers_fit_on_single_nodes() {
     let why = case.why("pair", 2);
     assert_eq!((why.rule, why.holders.len(), why.shortages.len()), (WaitRule::Scattered, 2, 0), "{why:?}");
     let said = sentence(&why, Whose { project: "project", person: "person" });
-    assert!(said.starts_with("enough is free in all"), "{said}");
+    assert!(said.starts_with("enough is free in total"), "{said}");
     // Its total is reserved.
     case.wait(gang("small", 1, 1));
     assert!(case.pass(3).is_empty(), "twelve of twelve are kept");
@@ -98,14 +98,14 @@ fn a_gang_that_no_nodes_have_room_for_never_starts_and_keeps_nothing_from_others
     let why = case.why("four", 1);
     assert_eq!((why.rule, why.shortages.len()), (WaitRule::NeverFits, 0));
     let whose = Whose { project: "project", person: "person" };
-    assert_eq!(sentence(&why, whose), "asks for 4 x 6 CPU, and the nodes that there are have 3 x 8 CPU");
+    assert_eq!(sentence(&why, whose), "requests 4 x 6 CPU, and the cluster's nodes have 3 x 8 CPU");
     // A shortage in total is reported the same way, and with the name of a node group.
     case.wait(Spec { node_group: Some("big".into()), ..gang("five", 5, 8) });
     let why = case.why("five", 1);
     assert_eq!((why.rule, why.shortages.len()), (WaitRule::NeverFits, 1));
     assert_eq!(
         sentence(&why, whose),
-        "asks for 5 x 8 CPU, and the nodes of the node group `big` have 3 x 8 CPU"
+        "requests 5 x 8 CPU, and the nodes of the node group `big` have 3 x 8 CPU"
     );
 }
 

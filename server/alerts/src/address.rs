@@ -34,7 +34,7 @@ fn mistaken_mails(address: &str) -> Option<String> {
 /// The problem with one email address. `None` if it is valid.
 #[must_use]
 pub fn mistaken_mail(mail: &str) -> Option<String> {
-    (!is_mail(mail)).then(|| format!("`{mail}` is no e-mail address"))
+    (!is_mail(mail)).then(|| format!("`{mail}` is not an e-mail address"))
 }
 
 /// The email addresses of a list.

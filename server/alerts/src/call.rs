@@ -33,7 +33,7 @@ pub enum CallError {
     #[error("e-mail is not sent by HTTP")]
     Email,
     /// The stored address is invalid.
-    #[error("the address is no URL")]
+    #[error("the address is not a URL")]
     Address(#[from] url::ParseError),
 }
 

@@ -12,15 +12,17 @@ pub fn mistakes(quiet: &QuietHours) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     for (field, text) in [("from", &quiet.from), ("until", &quiet.until)] {
         if time(text).is_none() {
-            found
-                .push((field, format!("`{text}` is no time of day: write hours and minutes, such as 22:00")));
+            found.push((
+                field,
+                format!("`{text}` is not a time of day: use hours and minutes, such as 22:00"),
+            ));
         }
     }
     if quiet.from == quiet.until {
-        found.push(("until", "quiet hours must end at another time than they begin".into()));
+        found.push(("until", "quiet hours must not begin and end at the same time".into()));
     }
     if TimeZone::get(&quiet.zone).is_err() {
-        let message = format!("`{}` is no time zone: write its IANA name, such as Asia/Shanghai", quiet.zone);
+        let message = format!("`{}` is not a time zone: use an IANA name, such as Asia/Shanghai", quiet.zone);
         found.push(("zone", message));
     }
     found

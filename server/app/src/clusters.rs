@@ -104,12 +104,13 @@ impl Maker {
     fn slurm(&self, name: &str, settings: &ClusterSettings) -> Result<Arc<dyn Executor>, ClusterFault> {
         let said = settings.slurm.clone().ok_or_else(|| ClusterFault {
             field: "/slurm",
-            message: "say what the cluster has, and as whom its jobs run: see docs/slurm.md".into(),
+            message: "describe the cluster's resources and the accounts of its jobs: see docs/slurm.md"
+                .into(),
         })?;
         let calls = self.slurm.get(name).cloned().ok_or_else(|| ClusterFault {
             field: "/name",
             message: format!(
-                "the server's settings do not say how the commands of this cluster are called: add the section `[slurm.{name}]`, and start the server again"
+                "the configuration has no section `[slurm.{name}]` for the commands of this cluster: add it, and restart the server"
             ),
         })?;
         if calls.become_account.is_empty() {

@@ -150,7 +150,7 @@ impl Doors {
                     None => self.turn_away(stream),
                 },
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be taken");
+                    tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(AGAIN).await;
                 }
             }

@@ -24,12 +24,12 @@ pub async fn earlier(store: Store) {
                 tokio::time::sleep(BREATH).await;
             }
             Err(error) => {
-                tracing::warn!(%error, "attempts of before cannot be counted yet");
+                tracing::warn!(%error, "cannot count earlier attempts yet; retrying");
                 tokio::time::sleep(LATER).await;
             }
         }
     }
     if counted > 0 {
-        tracing::info!(counted, "attempts that ended before there was accounting are counted");
+        tracing::info!(counted, "counted the attempts that ended before accounting existed");
     }
 }

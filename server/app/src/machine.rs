@@ -10,7 +10,7 @@ use anyhow::Context;
 use cubeloom_domain::{Bytes, Cpu};
 
 pub fn program() -> anyhow::Result<PathBuf> {
-    std::env::current_exe().context("the program's own file cannot be found")
+    std::env::current_exe().context("cannot find the program's own file")
 }
 
 /// The program at a path where workers can start it: the file itself, or a copy in the data folder if other
@@ -28,7 +28,7 @@ pub fn program_for_workers(tools: &Path) -> anyhow::Result<PathBuf> {
         fs::copy(&program, &aside)
             .and_then(|_| fs::set_permissions(&aside, fs::Permissions::from_mode(0o755)))
             .and_then(|()| fs::rename(&aside, &copy))
-            .with_context(|| format!("{} cannot be made", copy.display()))?;
+            .with_context(|| format!("{} cannot be created", copy.display()))?;
     }
     Ok(copy)
 }

@@ -40,18 +40,18 @@ pub fn data_folder(said: Option<String>, environment: &BTreeMap<String, String>)
             (None, None) => return Err(Invalid::error("name a data folder with --data: HOME is not set")),
         },
     };
-    std::path::absolute(&path).with_context(|| format!("the data folder `{}` is no path", path.display()))
+    std::path::absolute(&path).with_context(|| format!("the data folder `{}` is not a path", path.display()))
 }
 
 /// A file system error as the end of a message that says what to do.
 pub fn reason(error: &io::Error) -> String {
     match error.kind() {
-        ErrorKind::PermissionDenied => "permission denied; choose a folder of your own with --data".into(),
+        ErrorKind::PermissionDenied => "permission denied; choose another folder with --data".into(),
         ErrorKind::ReadOnlyFilesystem => {
             "the file system is read-only; choose another folder with --data".into()
         }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full; free some room".into(),
-        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "a file is in its place".into(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full; free some space".into(),
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "its path is a file".into(),
         _ => error.to_string(),
     }
 }

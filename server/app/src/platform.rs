@@ -196,7 +196,7 @@ impl Platform {
             workspace: self.data.workspace(),
         };
         let socket = wake::listen(&self.data.wake())
-            .with_context(|| format!("the socket {} cannot be made", self.data.wake().display()))?;
+            .with_context(|| format!("the socket {} cannot be created", self.data.wake().display()))?;
         let (store, started) = (self.store.clone(), Arc::clone(&runs));
         let engine = Engine::start(config, store, clusters, Some(started), self.clock.clone()).await?;
         runs.listen(engine.events());
@@ -228,10 +228,10 @@ impl Platform {
         match (found.pop(), found.len()) {
             (Some(run), 0) => Ok(run),
             (None, _) => Err(Invalid::error(format!(
-                "there is no run `{text}`: give an id, the beginning or end of one, or `latest` (see `cubeloom runs`)"
+                "there is no run `{text}`: enter an id, the beginning or end of one, or `latest` (see `cubeloom runs`)"
             ))),
             (Some(_), others) => Err(Invalid::error(format!(
-                "`{text}` is {} runs or more: give more of the id (see `cubeloom runs`)",
+                "`{text}` matches {} runs or more: enter more of the id (see `cubeloom runs`)",
                 others + 1
             ))),
         }

@@ -16,7 +16,7 @@ use crate::config::Config;
 /// The length of a key, in bytes.
 const LENGTH: usize = 32;
 
-const NONE: &str = "there is no key in it: make one with `openssl rand -base64 32`";
+const NONE: &str = "it has no key: create one with `openssl rand -base64 32`";
 
 /// The keys, newest first.
 pub fn keyring(config: &Config) -> anyhow::Result<Keyring> {
@@ -43,7 +43,7 @@ pub fn forget_older(config: &Config) -> anyhow::Result<usize> {
         keys.truncate(1);
         Ok(keys)
     })?;
-    file.context("the keys come from a variable: take the older ones out of it")?;
+    file.context("the keys come from a variable: remove the older ones from it")?;
     Ok(forgotten)
 }
 
@@ -140,7 +140,7 @@ fn parse(bytes: &[u8]) -> anyhow::Result<Vec<[u8; LENGTH]>> {
     let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
     let key = |word: &str| {
         let bytes = STANDARD.decode(word).ok().and_then(|bytes| <[u8; LENGTH]>::try_from(bytes).ok());
-        bytes.context("a key is 32 random bytes in base64: make one with `openssl rand -base64 32`")
+        bytes.context("a key is 32 random bytes in base64: create one with `openssl rand -base64 32`")
     };
     let keys = words.map(key).collect::<anyhow::Result<Vec<_>>>()?;
     if keys.is_empty() {

@@ -53,7 +53,7 @@ pub async fn start(
     let server = &platform.config.settings.server;
     if !cubeloom_web::pages_are_there() {
         tracing::warn!(
-            "this program was built without its pages, only the API answers: build it with `make`"
+            "this program was built without its pages and serves only the API: build it with `make`"
         );
     }
     let listener = listen(&platform.config).await?;
@@ -78,11 +78,9 @@ pub async fn start(
 async fn listen_for_metrics(wanted: SocketAddr) -> anyhow::Result<TcpListener> {
     let listener = TcpListener::bind(wanted).await;
     let listener = listener.with_context(|| {
-        format!(
-            "nothing can listen on {wanted} ([telemetry] metrics_listen): free it, or choose another address"
-        )
+        format!("cannot listen on {wanted} ([telemetry] metrics_listen): free it, or choose another address")
     })?;
-    tracing::info!(listen = %listener.local_addr()?, "metrics are at /metrics there, without a token");
+    tracing::info!(listen = %listener.local_addr()?, "metrics are served at /metrics, without a token");
     Ok(listener)
 }
 
@@ -109,9 +107,7 @@ async fn listen(config: &Config) -> anyhow::Result<TcpListener> {
     }
     let error = refused.unwrap_or_else(|| ErrorKind::AddrInUse.into());
     Err(error).with_context(|| {
-        format!(
-            "nothing can listen on {wanted}: free it, or choose another address with CUBELOOM_SERVER_LISTEN"
-        )
+        format!("cannot listen on {wanted}: free it, or choose another address with CUBELOOM_SERVER_LISTEN")
     })
 }
 

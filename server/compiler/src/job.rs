@@ -367,7 +367,7 @@ pub fn argv(command: &[String], scope: &Scope<'_>) -> Result<Vec<String>, Mistak
     match words.iter().find(|word| word.contains('\0')) {
         Some(_) => Err(Mistake::new(
             cubeloom_domain::Code::InvalidArgument,
-            "a word of the command holds a NUL character",
+            "a word of the command contains a NUL character",
         )),
         None => Ok(words),
     }

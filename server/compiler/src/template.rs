@@ -117,7 +117,7 @@ impl Lint<'_> {
                 self.error(
                     Code::DuplicateName,
                     format!("{path}/name"),
-                    format!("the role `{}` stands here twice", role.name),
+                    format!("the role `{}` is listed twice", role.name),
                 );
             }
             self.number(&role.replicas, format!("{path}/replicas"));
@@ -162,7 +162,7 @@ impl Lint<'_> {
         let template = self.template;
         let runs_nothing = self.framework().is_some_and(|framework| !framework.has_workers());
         if template.command.is_empty() && !runs_nothing {
-            self.error(Code::MissingKey, "/command", "a command has at least the program");
+            self.error(Code::MissingKey, "/command", "a command needs at least a program");
         }
         let own = template.roles.iter().enumerate();
         let own = own.filter_map(|(at, role)| Some((format!("/roles/{at}/command"), role.command.as_ref()?)));
@@ -219,12 +219,12 @@ impl Lint<'_> {
                 self.error(
                     Code::Conflict,
                     "/elastic",
-                    format!("jobs of the framework `{name}` cannot grow and shrink"),
+                    format!("jobs of the framework `{name}` cannot be elastic"),
                 );
             }
             Some((name, Some(role))) if !self.template.roles.iter().any(|own| own.name == role) => {
                 let message =
-                    format!("in the framework `{name}` the role `{role}` grows and shrinks; it is missing");
+                    format!("in the framework `{name}` the role `{role}` is the elastic one; it is missing");
                 self.error(Code::MissingKey, "/roles", message);
             }
             _ => {}
@@ -234,7 +234,7 @@ impl Lint<'_> {
     fn outputs(&mut self) {
         for (at, output) in self.template.outputs.iter().enumerate() {
             if self.template.outputs[..at].iter().any(|other| other.name == output.name) {
-                let message = format!("the output `{}` stands here twice", output.name);
+                let message = format!("the output `{}` is listed twice", output.name);
                 self.error(Code::DuplicateName, format!("/outputs/{at}/name"), message);
             }
             if !parse::is_variable(&output.name) {

@@ -99,9 +99,9 @@ impl Standing {
     pub fn held_up(&self, has_nodes: bool) -> Option<String> {
         match self {
             Self::Away { why: error, .. } | Self::Refused { why: error, .. } => {
-                Some(format!("the cluster does not answer: {error}"))
+                Some(format!("the cluster is unreachable: {error}"))
             }
-            Self::Unknown if !has_nodes => Some("the cluster has not answered yet".into()),
+            Self::Unknown if !has_nodes => Some("the cluster has not responded yet".into()),
             // On a decommissioned cluster, each attempt fails with the reason.
             Self::Unknown | Self::Connected | Self::GivenUp { .. } => None,
         }

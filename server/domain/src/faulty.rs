@@ -44,8 +44,8 @@ impl FaultyCards {
         let card = |FaultyCard { index, xid, .. }: &FaultyCard| format!("XID {xid} on GPU {index}");
         let which = self.cards.iter().map(card).collect::<Vec<_>>().join(", ");
         match self.cards.len() {
-            1 => format!("1 of {} GPUs is faulty: {which}", self.all),
-            count => format!("{count} of {} GPUs are faulty: {which}", self.all),
+            1 => format!("1 of {} GPUs is unhealthy: {which}", self.all),
+            count => format!("{count} of {} GPUs are unhealthy: {which}", self.all),
         }
     }
 }
@@ -62,9 +62,9 @@ mod tests {
             FaultyCards::of(&[NodeFacts { gpus, ..NodeFacts::default() }]).map(|found| found.sentence())
         };
         assert_eq!(said(&[None, None]), None);
-        let one = "1 of 4 GPUs is faulty: XID 79 on GPU 2";
+        let one = "1 of 4 GPUs is unhealthy: XID 79 on GPU 2";
         assert_eq!(said(&[None, None, Some(79), None]).as_deref(), Some(one));
-        let two = "2 of 2 GPUs are faulty: XID 79 on GPU 0, XID 48 on GPU 1";
+        let two = "2 of 2 GPUs are unhealthy: XID 79 on GPU 0, XID 48 on GPU 1";
         assert_eq!(said(&[Some(79), Some(48)]).as_deref(), Some(two));
     }
 }

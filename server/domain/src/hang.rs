@@ -134,11 +134,11 @@ impl Hang {
         let longest = whole(Duration::from_micros(self.longest));
         if self.by_cards {
             return format!(
-                "its GPUs have been idle for {quiet}; never before were they for more than {longest} between two times at work"
+                "its GPUs have been idle for {quiet}; the longest idle time before was {longest}"
             );
         }
         format!(
-            "rank {} has reported no step for {quiet}; never before were more than {longest} between two",
+            "rank {} has reported no step for {quiet}; the longest time between steps before was {longest}",
             self.rank
         )
     }
@@ -230,7 +230,7 @@ mod tests {
         let hang = judge(&epochs, &after(600), at(100_000 + 10_800)).unwrap();
         assert_eq!(
             hang.sentence(),
-            "rank 2 has reported no step for 3h; never before were more than 1h between two"
+            "rank 2 has reported no step for 3h; the longest time between steps before was 1h"
         );
     }
 

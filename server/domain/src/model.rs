@@ -59,13 +59,13 @@ impl ReportedModel {
     /// The first problem, as a clause.
     pub fn check(&self) -> Result<(), &'static str> {
         if !is_label(&self.name) {
-            return Err("its name is no DNS label: lower-case letters, digits and `-`, at most 63");
+            return Err("its name is not a DNS label: use lower-case letters, digits and `-`, at most 63");
         }
         if self.alias.as_deref().is_some_and(|alias| !is_alias(alias)) {
             return Err(NO_ALIAS);
         }
         if !is_below(&self.path) {
-            return Err("its path does not lie below the workspace");
+            return Err("its path is not below the workspace");
         }
         if self.path.len() > LONGEST_PATH {
             return Err("its path is longer than 1024 bytes");
@@ -80,7 +80,7 @@ impl ReportedModel {
             return Err("it has more than 200 metrics, parameters or data");
         }
         if serde_json::to_vec(self).map_or(usize::MAX, |text| text.len()) > LARGEST {
-            return Err("what is said of it is larger than 64 KiB");
+            return Err("its description is larger than 64 KiB");
         }
         Ok(())
     }

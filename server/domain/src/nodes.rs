@@ -98,8 +98,8 @@ impl AsideReason {
             Self::Failures { failures } => {
                 let last = failures.last().map_or("", |failure| failure.message.as_str());
                 match failures.len() {
-                    1 => format!("an attempt failed through it: {last}"),
-                    count => format!("{count} attempts failed through it, the last one: {last}"),
+                    1 => format!("an attempt failed because of it: {last}"),
+                    count => format!("{count} attempts failed because of it, the last one: {last}"),
                 }
             }
             Self::Person { user, note } => format!("by {user}: {note}"),
@@ -280,7 +280,7 @@ mod tests {
         let failures = vec![failure("a", 1, 1), failure("a", 2, 2), failure("a", 3, 3)];
         let nodes = BTreeMap::from([("far".to_owned(), NodeCount { usable: 3, aside: 0 })]);
         let found = NodeRule::default().judge(&failures, &[], &nodes, Timestamp(3 * HOUR));
-        let sentence = "3 attempts failed through it, the last one: worker-3 lost its GPU";
+        let sentence = "3 attempts failed because of it, the last one: worker-3 lost its GPU";
         assert_eq!(found[0].why.sentence(), sentence);
     }
 

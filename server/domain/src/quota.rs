@@ -41,7 +41,7 @@ impl fmt::Display for Pool {
 
 /// Why a text is not a pool.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` names no pool: write CLUSTER, or CLUSTER/NODE_GROUP")]
+#[error("`{0}` is not a pool: write CLUSTER, or CLUSTER/NODE_GROUP")]
 pub struct UnknownPool(String);
 
 impl FromStr for Pool {
@@ -98,7 +98,7 @@ pub enum Resource {
 
 /// Why a text is not a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is none of cpu, memory, gpus, gpus/TYPE, pods, runs")]
+#[error("`{0}` must be one of cpu, memory, gpus, gpus/TYPE, pods, runs")]
 pub struct UnknownResource(String);
 
 impl FromStr for Resource {
@@ -400,8 +400,8 @@ mod tests {
     #[test]
     fn what_is_no_amount_names_its_resource() {
         for (text, said) in [
-            (r#"{"disk": 1}"#, "`disk` is none of cpu"),
-            (r#"{"gpus/": 1}"#, "`gpus/` is none of"),
+            (r#"{"disk": 1}"#, "`disk` must be one of cpu"),
+            (r#"{"gpus/": 1}"#, "`gpus/` must be one of"),
             (r#"{"cpu": "much"}"#, "cpu: `much` is not an amount of CPU"),
             (r#"{"gpus": -1}"#, "gpus: `-1` is not a whole number"),
             (r#"{"pods": null}"#, "pods: null is not an amount"),

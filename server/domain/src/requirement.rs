@@ -22,15 +22,13 @@ pub fn check(text: &str) -> Result<(), String> {
     }
     let lower = name.to_ascii_lowercase();
     if FILES.iter().any(|ending| lower.ends_with(ending)) {
-        return wrong(
-            "is a file's name: only packages of the index, and wheels at `https://`, are installed",
-        );
+        return wrong("is a file name: only packages of the index and wheels at `https://` can be installed");
     }
     rest = rest.trim_start();
     if let Some(extras) = rest.strip_prefix('[') {
         let Some((names, after)) = extras.split_once(']') else { return wrong("has a `[` without its `]`") };
         if !names.chars().all(|c| is_name(c) || ", ".contains(c)) {
-            return wrong("has extras that are no names");
+            return wrong("has invalid extras");
         }
         rest = after.trim_start();
     }
@@ -41,17 +39,15 @@ pub fn check(text: &str) -> Result<(), String> {
                 .iter()
                 .any(|start| place.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start)));
             if !is_web {
-                return wrong(
-                    "is to come from a place that is not on the web: `https://` is, a file or a repository is not",
-                );
+                return wrong("must come from `https://`, not from a file or a repository");
             }
             if place.contains('$') {
-                return wrong("has a variable in its address, which is the server's");
+                return wrong("must not have a variable in its address");
             }
             Ok(())
         }
         // No version and no marker contains the characters of paths, URLs and variables.
-        None if rest.contains(['@', '/', '\\', '$']) => wrong("has a path behind its name"),
+        None if rest.contains(['@', '/', '\\', '$']) => wrong("has a path after its name"),
         None if rest.is_empty() || rest.starts_with(['=', '<', '>', '!', '~', '(', ';']) => Ok(()),
         None => wrong("is not a name with versions: write it like `name==1.0`"),
     }

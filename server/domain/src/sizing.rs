@@ -143,19 +143,19 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Asked => f.write_str("as asked for"),
+            Self::Asked => f.write_str("as requested"),
             Self::Kept { by: Keeper::Template } => f.write_str("the template fixes it"),
-            Self::Kept { by: Keeper::Unchecked } => f.write_str("the template wants no sizing"),
+            Self::Kept { by: Keeper::Unchecked } => f.write_str("the template does not allow right-sizing"),
             Self::Kept { by: Keeper::Pinned } => f.write_str("it is pinned"),
-            Self::Kept { by: Keeper::Exclusive } => f.write_str("the cores are its own"),
+            Self::Kept { by: Keeper::Exclusive } => f.write_str("its CPUs are dedicated"),
             Self::Peaks { attempts: 1 } => f.write_str("the peak of 1 attempt"),
             Self::Peaks { attempts } => write!(f, "peaks of {attempts} attempts"),
             Self::Inputs { attempts } => write!(f, "input and memory of {attempts} attempts"),
             Self::Others { tasks } => write!(f, "what {tasks} other tasks used of their requests"),
-            Self::RanOut { had } => write!(f, "{had} did not suffice"),
-            Self::NearlyFull { had } => write!(f, "{had} were nearly used up while it ran"),
-            Self::NotGiven { wanted } => write!(f, "the cluster did not give {wanted} while it ran"),
-            Self::Throttled { percent } => write!(f, "it was held back for {percent} % of its time"),
+            Self::RanOut { had } => write!(f, "{had} was not enough"),
+            Self::NearlyFull { had } => write!(f, "{had} was nearly used up while it ran"),
+            Self::NotGiven { wanted } => write!(f, "the cluster did not provide {wanted} while it ran"),
+            Self::Throttled { percent } => write!(f, "its CPU was throttled for {percent} % of its time"),
             Self::CpuWaited { percent } => {
                 write!(f, "it used all its CPU and waited for more for {percent} % of its time")
             }

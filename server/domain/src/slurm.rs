@@ -177,7 +177,9 @@ impl SlurmFacts {
         let mut word = |field: String, value: &str, project: bool| {
             let value = if project { value.replace("{project}", "p") } else { value.to_owned() };
             if !is_word(&value) {
-                found.push(format!("{field}: write letters, digits and `._-+` only, and begin with no `-`"));
+                found.push(format!(
+                    "{field}: write letters, digits and `._-+` only, without `-` at the beginning"
+                ));
             }
         };
         let named = [("account", &self.account, true), ("qos", &self.qos, true)];
@@ -199,7 +201,7 @@ impl SlurmFacts {
         if let Some(cards) = &self.cards {
             cards.types.iter().for_each(|value| word("cards.types".into(), value, false));
             if cards.shards == Some(0) {
-                found.push("cards.shards: a GPU has at least one".into());
+                found.push("cards.shards: must be at least 1".into());
             }
         }
         found.extend(self.containers.iter().flat_map(SlurmContainers::mistakes));

@@ -65,7 +65,7 @@ pub async fn secrets_of(vault: Option<&dyn Vault>, job: &Job) -> Result<BTreeMap
             None => None,
         };
         let value = value
-            .ok_or_else(|| format!("there is no secret `{}` any more: add it to the project", mount.name))?;
+            .ok_or_else(|| format!("the secret `{}` no longer exists: add it to the project", mount.name))?;
         values.insert(mount.name.clone(), value);
     }
     Ok(values)

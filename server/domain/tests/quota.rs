@@ -129,7 +129,7 @@ fn no_more_is_guaranteed_than_there_is() {
     let tree = [queue(project("a"), None, guaranteed(5)), queue(project("b"), None, guaranteed(3))];
     let field = "/quotas/prod/guarantee/gpus";
     let more = put(&tree, &queue(project("b"), None, guaranteed(4)), &[]);
-    one(&more, field, FaultKind::Over, "4 gpus and the 5 that others are guaranteed are more than the 8");
+    one(&more, field, FaultKind::Over, "4 gpus and the 5 guaranteed to others exceed the 8");
     assert_eq!(put(&tree, &queue(project("b"), None, guaranteed(2)), &[]), []);
     // Typed GPUs count as GPUs.
     let typed: Amounts = [(Resource::GpusOf("H100".into()), 4)].into_iter().collect();
@@ -139,7 +139,12 @@ fn no_more_is_guaranteed_than_there_is() {
     let mut in_group = queue(project("c"), None, Quota::default());
     in_group.quotas = [(cards(), guaranteed(1))].into();
     let field = "/quotas/prod~1h100/guarantee/gpus";
-    one(&put(&tree, &in_group, &[]), field, FaultKind::Over, "9 gpus of `prod` are guaranteed, which has 8");
+    one(
+        &put(&tree, &in_group, &[]),
+        field,
+        FaultKind::Over,
+        "9 gpus of `prod` are guaranteed, but it has only 8",
+    );
 }
 
 #[test]
@@ -158,11 +163,11 @@ fn a_group_gives_what_it_has() {
     ];
     let field = "/quotas/prod/guarantee/gpus";
     let more = put(&tree, &queue(project("b"), Some("g"), guaranteed(3)), &[]);
-    one(&more, field, FaultKind::Over, "more than the 6 that the group is guaranteed");
+    one(&more, field, FaultKind::Over, "exceed the group's guarantee of 6");
     let less = put(&tree, &queue(group("g"), None, guaranteed(5)), &[]);
-    one(&less, field, FaultKind::Over, "guaranteed 6 gpus of `prod`, and it only 5");
+    one(&less, field, FaultKind::Over, "guaranteed 6 gpus of `prod`, but it only 5");
     let none = put(&tree, &QueueRecord { quotas: BTreeMap::new(), ..tree[0].clone() }, &[]);
-    one(&none, field, FaultKind::Over, "and it only 0");
+    one(&none, field, FaultKind::Over, "but it only 0");
 }
 
 #[test]
@@ -184,7 +189,7 @@ fn what_a_quota_says_agrees_with_itself() {
         one(&put(project("a"), quota), "/quotas/prod/weight", FaultKind::Conflict, "from 1 to 1000");
     }
     let each = Quota { per_person: gpus(1), ..Quota::default() };
-    one(&put(group("g"), each.clone()), "/quotas/prod/per_person", FaultKind::Conflict, "not of a group");
+    one(&put(group("g"), each.clone()), "/quotas/prod/per_person", FaultKind::Conflict, "not to a group");
     assert_eq!(put(project("a"), each), []);
     let mut elsewhere = queue(project("a"), None, Quota::default());
     elsewhere.quotas = [(Pool::of("away"), Quota::default())].into();
@@ -196,14 +201,14 @@ fn a_bound_below_what_is_held_says_what_would_happen() {
     let jobs = [job(1, "a", 4), job(2, "a", 2)];
     let tree = [queue(group("g"), None, limited(8)), queue(project("a"), None, limited(6))];
     let limit = put(&tree, &queue(project("a"), None, limited(5)), &jobs);
-    let said = "`a` holds 6 gpus of `prod` now, and could hold 5: nothing more of it would start";
+    let said = "`a` uses 6 gpus of `prod`, more than its new maximum of 5: no job starts until";
     one(&limit, "/quotas/prod/limit/gpus", FaultKind::BelowUse, said);
     let alone = Quota { borrow: false, ..guaranteed(4) };
     let borrow = put(&tree, &queue(project("a"), None, alone), &jobs);
-    one(&borrow, "/quotas/prod/borrow", FaultKind::BelowUse, "could hold 4");
+    one(&borrow, "/quotas/prod/borrow", FaultKind::BelowUse, "maximum of 4");
     let tight = [queue(group("g"), None, limited(4)), tree[1].clone()];
     let moved = put(&tight, &queue(project("a"), Some("g"), limited(6)), &jobs);
-    one(&moved, "/parent", FaultKind::BelowUse, "`g` holds 6 gpus");
+    one(&moved, "/parent", FaultKind::BelowUse, "`g` uses 6 gpus");
     // A queue above the limit may get a slightly higher one.
     let over = [queue(project("a"), None, limited(2))];
     assert_eq!(put(&over, &queue(project("a"), None, limited(3)), &jobs), []);

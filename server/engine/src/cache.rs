@@ -170,7 +170,7 @@ fn shown(input: &str) -> String {
 fn of_path(reach: &[PathBuf], path: &Path) -> io::Result<String> {
     let inside = reach.iter().find_map(|root| Some((root, path.strip_prefix(root).ok()?)));
     let Some((root, inside)) = inside else {
-        let why = "it lies neither in the project's storage, nor in a volume of the task, nor in the pipeline's folder";
+        let why = "it is not in the project's storage, a volume of the task, or the pipeline's folder";
         return Err(named(path, &io::Error::new(io::ErrorKind::InvalidInput, why)));
     };
     let dir = Dir::open(root).map_err(|errno| named(root, &errno.into()))?;
@@ -189,7 +189,7 @@ fn of_tree(dir: &Dir, path: &Path, above: &mut Vec<(u64, u64)>) -> Result<String
     // Without NONBLOCK, opening a pipe would block until a writer opens it.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let found = dir.at(path, flags, Links::Inside).map_err(|errno| match errno {
-        Errno::XDEV => refused("it is, or lies behind, a link that leads out of the folder"),
+        Errno::XDEV => refused("it is, or is behind, a link that leads out of the folder"),
         errno => failed(errno.into()),
     })?;
     let stat = rustix::fs::fstat(&found).map_err(|errno| failed(errno.into()))?;
@@ -200,7 +200,7 @@ fn of_tree(dir: &Dir, path: &Path, above: &mut Vec<(u64, u64)>) -> Result<String
     }
     let own = (stat.st_dev, stat.st_ino);
     if above.len() == MAX_DEPTH || above.contains(&own) {
-        return Err(refused("its folders lie in each other without an end"));
+        return Err(refused("its folders are nested too deeply, or contain themselves"));
     }
     let names = rustix::fs::Dir::read_from(&found).and_then(|entries| {
         entries.map(|entry| Ok(entry?.file_name().to_owned())).collect::<Result<Vec<_>, _>>()
@@ -264,8 +264,8 @@ mod tests {
             ("root", "leads out"),
             ("zero", "leads out"),
             ("pipe", "neither a file nor a folder"),
-            ("/dev/zero", "lies neither in"),
-            ("/etc/passwd", "lies neither in"),
+            ("/dev/zero", "is not in the project's storage"),
+            ("/etc/passwd", "is not in the project's storage"),
         ] {
             assert!(of(path).unwrap_err().contains(why), "{path}: {:?}", of(path));
         }
@@ -273,6 +273,6 @@ mod tests {
         fs::write(alice.join("sets/deep/rows"), "1,3").unwrap();
         assert_ne!(of("sets"), before);
         symlink("..", alice.join("sets/deep/up")).unwrap();
-        assert!(of("sets").unwrap_err().contains("without an end"));
+        assert!(of("sets").unwrap_err().contains("contain themselves"));
     }
 }

@@ -137,7 +137,7 @@ impl Engine {
             }
         }
         if let Err(error) = self.store.release_all(&self.config.owner).await {
-            tracing::warn!(%error, "leases were not given back; they expire by themselves");
+            tracing::warn!(%error, "leases could not be released; they will expire");
         }
     }
 
@@ -167,7 +167,7 @@ impl Engine {
         let began = Instant::now();
         self.join_clusters().await;
         if let Err(error) = self.try_look().await {
-            tracing::warn!(%error, "the database did not answer; looking again soon");
+            tracing::warn!(%error, "the database did not respond; retrying soon");
         }
         told::part(PassPart::Look, began);
     }
@@ -231,7 +231,7 @@ impl Engine {
                 cluster = one.of.cluster,
                 node = one.of.node,
                 why = one.why.sentence(),
-                "a node is set aside"
+                "a node is cordoned"
             );
             self.store.set_node_aside(&one, None).await?;
             aside.push(one);
@@ -248,7 +248,7 @@ impl Engine {
         }
         let held = self.store.renew(&self.config.owner, now, self.config.lease).await?;
         for lost in mine.into_iter().filter(|run| !held.contains(run)) {
-            tracing::warn!(run = %lost, "another server holds this run now");
+            tracing::warn!(run = %lost, "another server leads this run now");
             self.core.forget(&lost);
             self.core.start_queued_runs(now);
         }
@@ -278,7 +278,7 @@ impl Engine {
     /// Fails a run whose stored plan or state this program cannot read. It would otherwise be pending
     /// forever.
     async fn give_up(&self, run: &RunId, error: &StoreError, now: Timestamp) {
-        tracing::error!(%run, %error, "a run cannot be read, and is given up");
+        tracing::error!(%run, %error, "a run cannot be read, and is marked as failed");
         let record = match self.store.run(run).await {
             Ok(Some(record)) if !record.state.is_final() => record,
             _ => return,
@@ -291,7 +291,7 @@ impl Engine {
         };
         let changes = Changes { runs: vec![failed], ..Changes::default() };
         if let Err(error) = self.store.commit(&self.lease, &changes).await {
-            tracing::error!(%run, %error, "its end could not be stored");
+            tracing::error!(%run, %error, "the run's end could not be stored");
         }
     }
 
@@ -404,7 +404,7 @@ impl Engine {
                 }
                 Err(error) => {
                     if failures.is_multiple_of(FAILURES_A_LINE) {
-                        tracing::error!(%error, "the database did not take what happened; it is kept and tried again");
+                        tracing::error!(%error, "changes could not be stored in the database; retrying");
                     }
                     failures += 1;
                     tokio::select! {
@@ -418,7 +418,7 @@ impl Engine {
 
     /// Drops a run that another server leads, with all decisions about it.
     fn lost(&mut self, run: &RunId, changes: &mut Changes, actions: &mut Vec<Action>) {
-        tracing::warn!(%run, "another server holds this run now");
+        tracing::warn!(%run, "another server leads this run now");
         self.take_back(run, changes, actions);
         self.core.start_queued_runs(self.clock.now());
     }
@@ -426,7 +426,7 @@ impl Engine {
     /// A run cannot start yet, because others of its pipeline are active on other servers: it is queued
     /// again.
     async fn held_back(&mut self, run: &RunId, changes: &mut Changes, actions: &mut Vec<Action>) {
-        tracing::debug!(%run, "another server was first to let a run of this pipeline begin");
+        tracing::debug!(%run, "another server started a run of this pipeline first");
         self.take_back(run, changes, actions);
         self.take_run(run, self.clock.now()).await;
     }

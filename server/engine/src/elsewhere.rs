@@ -132,7 +132,7 @@ impl Elsewhere {
         }
         (self.told, self.tell_by) = (Some(now), None);
         if let Err(error) = store.wake_others().await {
-            tracing::debug!(%error, "the other servers were not told; they look by themselves");
+            tracing::debug!(%error, "other servers could not be notified; they will notice at their next poll");
         }
     }
 }

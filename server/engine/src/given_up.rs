@@ -30,7 +30,7 @@ impl GivenUp {
 
     /// The failure of an attempt there.
     pub(crate) fn failure(kind: FailureKind, cluster: &str) -> Failure {
-        Failure::new(kind, format!("the cluster `{cluster}` was given up"))
+        Failure::new(kind, format!("the cluster `{cluster}` was decommissioned"))
     }
 
     fn end(&self, key: &AttemptKey, outcome: Outcome) -> BoxFuture<'_, ()> {

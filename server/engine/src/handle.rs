@@ -64,7 +64,7 @@ impl Handle {
         let _ = self.task.await;
     }
 
-    /// Whether the engine has ended on its own, which only happens after a panic.
+    /// Whether the engine has stopped on its own, which only happens after a panic.
     pub fn is_finished(&self) -> bool {
         self.task.is_finished()
     }

@@ -31,11 +31,11 @@ fn copy(project: &Path, preparation: &Preparation) -> Result<(), String> {
     let refused = |error: BrowseError| match error {
         BrowseError::NotFound(_) => {
             format!(
-                "the folder of run {of}, which this run takes files from, is gone: run the whole pipeline"
+                "this run reuses files of run {of}, whose folder no longer exists: run the whole pipeline"
             )
         }
         other => {
-            format!("the folder of run {of}, which this run takes files from, cannot be copied: {other}")
+            format!("this run reuses files of run {of}, whose folder cannot be copied: {other}")
         }
     };
     let folder = Folder::open(project, None).map_err(refused)?;

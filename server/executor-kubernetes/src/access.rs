@@ -45,17 +45,16 @@ pub enum AccessError {
     #[error("the kubeconfig has no context `{0}`; it has {1}")]
     NoContext(String, String),
     /// The kubeconfig has no current context.
-    #[error("the kubeconfig has no current context: name one of {0}")]
+    #[error("the kubeconfig has no current context: choose one of {0}")]
     NoCurrent(String),
     /// The kubeconfig would make the server run a program or read its own files.
     #[error(
-        "the kubeconfig names {0}: the server runs no programs and reads no files of a kubeconfig; make one that holds \
-         everything with `kubectl config view --minify --flatten`, and a service account's token"
+        "the kubeconfig refers to {0}, which the server does not use: create one with `kubectl config view --minify --flatten` and a service account's token"
     )]
     Outside(&'static str),
     /// The kubeconfig uses a connection method that is not supported.
     #[error(
-        "the kubeconfig names {0}, which is not supported: give an address of the API server that the server reaches itself"
+        "the kubeconfig refers to {0}, which is not supported: use an address of the API server that the server can reach directly"
     )]
     Unsupported(&'static str),
     /// The pod has no service account.

@@ -86,7 +86,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
             tracing::warn!(
                 cluster = cluster.config.name,
                 why,
-                "nodes that are set aside cannot be cordoned: only Cubeloom's own pods are kept off"
+                "the server cannot cordon nodes in Kubernetes: only Cubeloom's own pods avoid them"
             );
         }
         *known = refused;
@@ -99,7 +99,7 @@ async fn cordon(cluster: &Cluster) -> Result<(), Refused> {
     let own = namespace_of(&cluster.config.facts);
     let api: Api<Node> = Api::all(cluster.client().await);
     let ours = ListParams::default().labels(&format!("{LABEL}={own}"));
-    let ours = cluster.ask("looking for nodes that are set aside", api.list(&ours)).await?.items;
+    let ours = cluster.ask("listing cordoned nodes", api.list(&ours)).await?.items;
     let is_ours = |name: &str| ours.iter().any(|node| node.name_any() == name);
     for node in ours.iter().map(ResourceExt::name_any).filter(|name| !wanted.contains_key(name)) {
         put(
@@ -114,7 +114,7 @@ async fn cordon(cluster: &Cluster) -> Result<(), Refused> {
         .await?;
     }
     for (name, why) in wanted.iter().filter(|(name, _)| !is_ours(name)) {
-        let node = match cluster.ask("looking at a node that is set aside", api.get(name)).await {
+        let node = match cluster.ask("reading a cordoned node", api.get(name)).await {
             Err(Refused::NotFound) => continue,
             node => node?,
         };

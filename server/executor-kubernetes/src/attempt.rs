@@ -366,7 +366,7 @@ impl Attempt {
         let suspended = suspend::of_job(seen) == Some(true);
         if suspended != going.suspended {
             going.suspended = suspended;
-            let note = if suspended { "suspended: its workers are gone until it is resumed" } else { "" };
+            let note = if suspended { "suspended: its workers are removed until it is resumed" } else { "" };
             self.cluster.report(&self.known.job.key, Event::Preparing(note.into()));
             going.tails.suspend(suspended, self.cluster.clock.now());
             // Report at once: otherwise the engine would restart a suspended job as hung.

@@ -104,7 +104,7 @@ async fn told(cluster: &Cluster, node: &str) -> Option<Trouble> {
     let api: Api<Event> = Api::namespaced(cluster.client().await, OF_NODES);
     let params =
         ListParams::default().fields(&format!("involvedObject.kind=Node,involvedObject.name={node}"));
-    let events = cluster.ask("reading what was told of a node", api.list(&params)).await.ok()?;
+    let events = cluster.ask("reading events of a node", api.list(&params)).await.ok()?;
     events.items.iter().filter_map(of_event).max_by_key(|trouble| trouble.at)
 }
 

@@ -67,9 +67,8 @@ pub fn own(cluster: &Cluster, job: &Job) -> Option<String> {
 pub fn unseen(cluster: &Cluster, job: &Job) -> Failure {
     let name = cluster.config.facts.of_project(&job.project).workspace_claim;
     let path = cluster.config.workspace.display();
-    let message = format!(
-        "this server does not see the files of the claim `{name}`: mount it where the server runs, at {path}"
-    );
+    let message =
+        format!("this server cannot access the files of the PVC `{name}`: mount it on the server at {path}");
     Failure::new(FailureKind::CouldNotStart, message)
 }
 

@@ -236,7 +236,7 @@ impl Cluster {
         let leave = self.pace.leave().await;
         let answer = match tokio::time::timeout(ANSWER, request).await {
             Ok(answer) => answer.map_err(Refused::from),
-            Err(_) => Err(Refused::ForNow(format!("no answer within {} seconds", ANSWER.as_secs()))),
+            Err(_) => Err(Refused::ForNow(format!("no response within {} seconds", ANSWER.as_secs()))),
         };
         leave.came(&answer);
         match &answer {

@@ -127,7 +127,7 @@ impl KubernetesConfig {
             own::rename(aside, &file)
         });
         if let Err(error) = written {
-            tracing::warn!(cluster = self.name, what, %error, "what is known of a cluster cannot be written down");
+            tracing::warn!(cluster = self.name, what, %error, "the state of a cluster cannot be saved");
         }
     }
 

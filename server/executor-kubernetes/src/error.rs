@@ -28,8 +28,8 @@ impl Refused {
             | Self::ForNow(message)
             | Self::Busy(message)
             | Self::Credentials(message) => message,
-            Self::NotFound => "there is no such object",
-            Self::Exists => "there is one of this name already",
+            Self::NotFound => "the object does not exist",
+            Self::Exists => "an object of this name already exists",
         }
     }
 }
@@ -44,7 +44,7 @@ impl From<kube::Error> for Refused {
                 if code.is_client_error() && code.as_u16() != 429 =>
             {
                 Self::ForGood(format!(
-                    "the cluster refuses it ({code}): it takes the right to create pods/exec, or pods/attach for a terminal"
+                    "the cluster refused it ({code}): the server's account needs the right to create pods/exec, or pods/attach for a terminal"
                 ))
             }
             other => Self::ForNow(innermost(&other)),

@@ -139,7 +139,7 @@ impl KubernetesExecutor {
             (Some(host), Some(vault)) if new => {
                 let login = vault.login(job.into(), host).await?;
                 Some(login.ok_or_else(|| {
-                    format!("there is no account at the registry `{host}` any more: add it to the project")
+                    format!("the account for the registry `{host}` no longer exists: add it to the project")
                 })?)
             }
             _ => None,

@@ -266,12 +266,12 @@ fn facts(
 /// The kinds of the relevant groups that the cluster serves; `None` if it is unreachable.
 async fn installed(cluster: &Cluster) -> Option<BTreeSet<String>> {
     let client = cluster.client().await;
-    let groups = cluster.ask("asking what is installed", client.list_api_groups()).await.ok()?;
+    let groups = cluster.ask("listing installed APIs", client.list_api_groups()).await.ok()?;
     let mut kinds = BTreeSet::new();
     for group in groups.groups.iter().filter(|group| GROUPS.contains(&group.name.as_str())) {
         for version in &group.versions {
             let resources = client.list_api_group_resources(&version.group_version);
-            let Ok(resources) = cluster.ask("asking what is installed", resources).await else { continue };
+            let Ok(resources) = cluster.ask("listing installed APIs", resources).await else { continue };
             let whole = resources.resources.iter().filter(|resource| !resource.name.contains('/'));
             kinds.extend(
                 whole.map(|resource| format!("{}.{}/{}", resource.name, group.name, version.version)),
@@ -286,7 +286,7 @@ async fn installed(cluster: &Cluster) -> Option<BTreeSet<String>> {
 /// settings.
 async fn ask_for_resizing(cluster: &Cluster) {
     let client = cluster.client().await;
-    let Ok(core) = cluster.ask("asking what is installed", client.list_core_api_resources("v1")).await else {
+    let Ok(core) = cluster.ask("listing installed APIs", client.list_core_api_resources("v1")).await else {
         return;
     };
     if !core.resources.iter().any(|resource| resource.name == "pods/resize") {

@@ -52,7 +52,7 @@ async fn keep(cluster: &Cluster, roots: &[RootView]) -> Option<Duration> {
     match keeps.of_run(&root.run).await {
         Ok(keeping) => Some(keeping.objects.map_or(cluster.config.keep, Duration::from_secs)),
         Err(message) => {
-            tracing::debug!(run = root.run, message, "how long objects are kept is not known");
+            tracing::debug!(run = root.run, message, "the TTL of manifests is unknown");
             None
         }
     }
@@ -61,7 +61,7 @@ async fn keep(cluster: &Cluster, roots: &[RootView]) -> Option<Duration> {
 async fn remove(cluster: &Cluster, namespace: &str, root: &RootView) {
     let api: Api<DynamicObject> = Api::namespaced_with(cluster.client().await, namespace, &*root.resource);
     let params = DeleteParams::background();
-    if let Err(refused) = cluster.ask("removing what has ended", api.delete(&root.name, &params)).await {
-        tracing::debug!(name = root.name, why = refused.message(), "what has ended was not removed yet");
+    if let Err(refused) = cluster.ask("removing ended jobs", api.delete(&root.name, &params)).await {
+        tracing::debug!(name = root.name, why = refused.message(), "an ended job is not removed yet");
     }
 }

@@ -122,7 +122,7 @@ fn in_the_queue(message: &str) -> String {
     match message.strip_prefix("0/0 tasks in gang unschedulable: ") {
         Some(rest) => {
             format!(
-                "Volcano has not let it in yet: it does when its queue and the cluster have room ({rest})"
+                "Volcano has not admitted it yet: it waits for capacity in its queue and the cluster ({rest})"
             )
         }
         None => message.to_owned(),
@@ -256,7 +256,7 @@ pub fn failure(job: &Names, seen: &Seen, blame: Option<Blame>, cause: &Cause) ->
     }
     let kind = job.roots.last().map_or("job", |root| root.kind.as_str());
     let why = [cause.message.as_str(), cause.reason.as_str()].into_iter().find(|text| !text.is_empty());
-    let message = format!("its {kind} failed: {}", why.unwrap_or("the cluster does not say why"));
+    let message = format!("its {kind} failed: {}", why.unwrap_or("the cluster gave no reason"));
     let kind = match cause.reason.as_str() {
         "DeadlineExceeded" => FailureKind::Timeout,
         _ if seen.pods.is_empty() => FailureKind::CouldNotStart,

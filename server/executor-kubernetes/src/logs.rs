@@ -41,7 +41,7 @@ impl Logs for KubernetesExecutor {
         let stream = name.stream;
         Box::pin(blocking(move || {
             if !plain {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "that is no worker's name"));
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not the name of a worker"));
             }
             match stream {
                 LogStream::Stdout => piece(&folder, offset, limit),

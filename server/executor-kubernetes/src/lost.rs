@@ -24,7 +24,7 @@ impl PodView {
             PodState::Waiting { .. } => None,
             PodState::Ended { .. } => return,
         };
-        let message = "its node does not answer".to_owned();
+        let message = "its node is unreachable".to_owned();
         self.state = PodState::Ended { end: End::NodeLost { message }, started_at, ended_at: by };
     }
 

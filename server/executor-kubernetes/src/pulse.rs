@@ -23,8 +23,8 @@ pub async fn keep(cluster: Arc<Cluster>) {
         match timeout(ANSWER, client.apiserver_version()).await {
             Err(_) => {
                 hangs = true;
-                let refused = Refused::ForNow(format!("no answer within {} seconds", ANSWER.as_secs()));
-                cluster.standing.failed("asking its version", &refused);
+                let refused = Refused::ForNow(format!("no response within {} seconds", ANSWER.as_secs()));
+                cluster.standing.failed("reading its version", &refused);
                 cluster.watches.begin_again();
             }
             Ok(answer) => {

@@ -56,7 +56,7 @@ pub async fn take(cluster: &Arc<Cluster>, key: &AttemptKey) -> Vec<WorkerStack> 
 
 /// The trace of one worker, or a sentence why there is none.
 async fn look_at(cluster: &Cluster, api: &Api<Pod>, pod: &PodView, log: PathBuf) -> String {
-    let unknown = |why: &str| format!("nothing is known of it: {why}\n");
+    let unknown = |why: &str| format!("no stack trace: {why}\n");
     if !matches!(pod.state, PodState::Running { .. }) {
         return unknown("its pod does not run");
     }
@@ -65,7 +65,7 @@ async fn look_at(cluster: &Cluster, api: &Api<Pod>, pod: &PodView, log: PathBuf)
     let said = match timeout_at(until, run(cluster, api, pod)).await {
         Ok(Ok(said)) => said,
         Ok(Err(why)) => return unknown(&why),
-        Err(_) => return unknown(&format!("its pod did not answer within {} seconds", LIMIT.as_secs())),
+        Err(_) => return unknown(&format!("its pod did not respond within {} seconds", LIMIT.as_secs())),
     };
     let (asked, processes) = match understood(&said) {
         Ok(told) => told,
@@ -75,7 +75,8 @@ async fn look_at(cluster: &Cluster, api: &Api<Pod>, pod: &PodView, log: PathBuf)
         0 => String::new(),
         1.. => answered(&log, from, until).await,
     };
-    let silent = if asked > 0 && answers.is_empty() { "who was asked did not answer in time\n" } else { "" };
+    let silent =
+        if asked > 0 && answers.is_empty() { "some processes did not respond in time\n" } else { "" };
     cut(format!("{processes}{answers}{silent}"))
 }
 
@@ -84,9 +85,9 @@ async fn look_at(cluster: &Cluster, api: &Api<Pod>, pod: &PodView, log: PathBuf)
 fn understood(said: &str) -> Result<(u32, &str), String> {
     let (first, processes) = said.split_once('\n').unwrap_or((said, ""));
     let asked =
-        first.parse().map_err(|_| format!("the command in its pod said `{}`", cut(first.to_owned())))?;
+        first.parse().map_err(|_| format!("the command in its pod printed `{}`", cut(first.to_owned())))?;
     if processes.is_empty() {
-        return Err("no process is seen in its container".into());
+        return Err("its container has no visible process".into());
     }
     Ok((asked, processes))
 }
@@ -96,17 +97,17 @@ async fn run(cluster: &Cluster, api: &Api<Pod>, pod: &PodView) -> Result<String,
     let container = pod.containers.last().ok_or("it has no container")?;
     let params = AttachParams::default().container(container).stdin(false);
     let words = ["python3", "-c", PROGRAM, ROOT];
-    let begun = cluster.ask("looking what a worker is at", api.exec(&pod.name, words, &params)).await;
+    let begun = cluster.ask("reading a worker's stack traces", api.exec(&pod.name, words, &params)).await;
     let mut process = begun.map_err(|refused| refused.message().to_owned())?;
     let parts = (process.stdout(), process.stderr(), process.take_status());
     let (Some(stdout), Some(stderr), Some(status)) = parts else {
-        return Err("the cluster does not tell what a command in its pod says".into());
+        return Err("the cluster did not return the output of a command in its pod".into());
     };
     let (said, wrong) = tokio::join!(text(stdout), text(stderr));
     let status = status.await.and_then(|status| status.message);
     if said.is_empty() {
         let last = wrong.lines().last().map(ToOwned::to_owned);
-        return Err(last.or(status).unwrap_or_else(|| "the command in its pod said nothing".into()));
+        return Err(last.or(status).unwrap_or_else(|| "the command in its pod printed nothing".into()));
     }
     Ok(said)
 }
@@ -222,8 +223,8 @@ mod tests {
     #[test]
     fn what_tells_nothing_is_said_to() {
         assert_eq!(understood("2\nprocess 1: a\n"), Ok((2, "process 1: a\n")));
-        assert_eq!(understood("0\n").unwrap_err(), "no process is seen in its container");
-        assert_eq!(understood("what?\nno").unwrap_err(), "the command in its pod said `what?`");
+        assert_eq!(understood("0\n").unwrap_err(), "its container has no visible process");
+        assert_eq!(understood("what?\nno").unwrap_err(), "the command in its pod printed `what?`");
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Watched {
     pub fn answered(&self) {
         let mut state = self.lock();
         if state.present != Standing::Connected {
-            tracing::info!(cluster = self.name, "the cluster answers");
+            tracing::info!(cluster = self.name, "the cluster is reachable");
             state.present = Standing::Connected;
         }
     }
@@ -74,7 +74,7 @@ impl Watched {
                 *since
             }
             Standing::Unknown | Standing::Connected => {
-                tracing::warn!(cluster = self.name, why, "the cluster does not answer as it should");
+                tracing::warn!(cluster = self.name, why, "requests to the cluster fail");
                 now
             }
         };

@@ -40,10 +40,10 @@ pub fn written(root: &RootView) -> Option<Stop> {
 pub fn outcome(cause: StopCause) -> Outcome {
     match cause {
         StopCause::Cancelled | StopCause::Outdone | StopCause::Marked => Outcome::Cancelled,
-        StopCause::Timeout => Outcome::Failed(Failure::new(FailureKind::Timeout, "its time was up")),
-        StopCause::Hung => Outcome::Failed(Failure::new(FailureKind::Hung, "it was stopped as it hung")),
+        StopCause::Timeout => Outcome::Failed(Failure::new(FailureKind::Timeout, "it reached its deadline")),
+        StopCause::Hung => Outcome::Failed(Failure::new(FailureKind::Hung, "it was stopped because it hung")),
         StopCause::Preempted => {
-            let message = "its place was needed for another job";
+            let message = "it was preempted for another job";
             Outcome::Failed(Failure::new(FailureKind::Preempted, message))
         }
     }
@@ -144,7 +144,7 @@ where
             Ok(_) | Err(Refused::NotFound) => return,
             Err(refused @ (Refused::ForGood(_) | Refused::Exists)) => {
                 let (cluster, message) = (&cluster.config.name, refused.message());
-                tracing::warn!(cluster, message, "something cannot be stopped");
+                tracing::warn!(cluster, message, "a manifest of a job cannot be deleted");
                 return;
             }
             Err(Refused::ForNow(_) | Refused::Busy(_) | Refused::Credentials(_)) => {

@@ -131,7 +131,7 @@ impl Submitting<'_> {
                 }
             };
             tries += 1;
-            let note = format!("the cluster did not take it, and is asked again: {refused}");
+            let note = format!("the cluster did not accept it; retrying: {refused}");
             (self.say)(note);
             tokio::time::sleep(pause(tries)).await;
         }
@@ -139,9 +139,7 @@ impl Submitting<'_> {
 
     fn no_namespace(&self) -> String {
         let namespace = self.namespace;
-        format!(
-            "the cluster has no namespace `{namespace}`: the cluster's page says what a project needs there"
-        )
+        format!("the cluster has no namespace `{namespace}`: see the cluster's page for what a project needs")
     }
 
     async fn api(&self, named: &Named) -> Api<DynamicObject> {

@@ -84,7 +84,7 @@ const QUEUES_OF_THE_CLUSTER: [(&str, &str, &[&str]); 2] = [
 /// Checks the cluster as a project sees it.
 pub async fn survey(cluster: &Cluster, project: &str) -> Survey {
     let client = cluster.client().await;
-    let version = match cluster.ask("asking its version", client.apiserver_version()).await {
+    let version = match cluster.ask("reading its version", client.apiserver_version()).await {
         Ok(version) => version.git_version,
         Err(refused) => {
             return Survey { error: Some(refused.message().to_owned()), ..Survey::default() };
@@ -225,6 +225,7 @@ async fn may(cluster: &Cluster, namespace: &str, group: &str, resource: &str, ve
     let spec = SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), ..Default::default() };
     let review = SelfSubjectAccessReview { spec, ..Default::default() };
     let api: Api<SelfSubjectAccessReview> = Api::all(cluster.client().await);
-    let answer = cluster.ask("asking for rights", api.create(&PostParams::default(), &review)).await.ok()?;
+    let answer =
+        cluster.ask("checking permissions", api.create(&PostParams::default(), &review)).await.ok()?;
     Some(answer.status?.allowed)
 }

@@ -89,11 +89,9 @@ pub fn of_job(seen: &Seen) -> Option<bool> {
 /// A sentence why not.
 pub async fn suspend(cluster: &Cluster, key: &AttemptKey, suspend: bool) -> Result<(), String> {
     let (namespace, seen) =
-        cluster.board.find(&key.object_name()).ok_or("it is not on the cluster (any more)")?;
+        cluster.board.find(&key.object_name()).ok_or("it is not (or no longer) on the cluster")?;
     if of_job(&seen).is_none() {
-        return Err(
-            "the cluster decides itself when this job is suspended, or its operator cannot suspend it".into(),
-        );
+        return Err("the cluster itself suspends this job, or its operator does not support it".into());
     }
     for root in seen.live_roots().filter(|root| root.suspended != Some(suspend)) {
         let asked = one(cluster, &namespace, root, suspend).await;

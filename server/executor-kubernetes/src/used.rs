@@ -199,7 +199,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
             let client = cluster.client().await;
             let api: Api<DynamicObject> = Api::namespaced_with(client, &namespace, &resource);
             // Without the right, or while the API is unreachable, there are no samples.
-            let Ok(found) = cluster.ask("asking what pods use", api.list(&ours)).await else { continue };
+            let Ok(found) = cluster.ask("reading the usage of pods", api.list(&ours)).await else { continue };
             for metrics in found.items {
                 let job = metrics.metadata.labels.as_ref().and_then(|all| all.get(labels::JOB));
                 let Some((job, name)) = job.zip(metrics.metadata.name.as_ref()) else { continue };

@@ -76,13 +76,13 @@ impl Alone<'_> {
         let worker = self.worker;
         for folder in &self.job.folders {
             make_all(Path::new(folder), OWN)
-                .map_err(|error| format!("the folder {folder} cannot be made: {}", reason(&error)))?;
+                .map_err(|error| format!("the folder {folder} cannot be created: {}", reason(&error)))?;
         }
         folders(worker, None)
-            .map_err(|error| format!("the folder {} cannot be made: {}", worker.folder, reason(&error)))?;
+            .map_err(|error| format!("the folder {} cannot be created: {}", worker.folder, reason(&error)))?;
         let values = Values::given(self.secrets.clone());
         if let Some(name) = values.missing(&worker.secrets) {
-            return Err(format!("the secret `{name}` was not given to the job"));
+            return Err(format!("the secret `{name}` was not passed to the job"));
         }
         let provided = values.provide(&worker.secrets, Path::new(&worker.folder), None)?;
         let mut env = worker.env.clone();
@@ -196,8 +196,9 @@ pub(crate) fn gang(job: &LocalJob, folder: impl Into<Place>, wish: Option<StopWi
 /// A sentence that names the folder.
 pub fn provide_template(from: &Path, to: &Path) -> Result<(), String> {
     if let Some(above) = to.parent() {
-        own::create_dir_all(above)
-            .map_err(|error| format!("the folder {} cannot be made: {}", above.display(), reason(&error)))?;
+        own::create_dir_all(above).map_err(|error| {
+            format!("the folder {} cannot be created: {}", above.display(), reason(&error))
+        })?;
     }
     crate::templates::provide(from, to)
 }

@@ -224,7 +224,7 @@ impl Attempt {
         };
         match concluded {
             Ok(ended) => machine.ended(&key, ended),
-            Err(error) => tracing::error!(%key, %error, "an attempt's end could not be told"),
+            Err(error) => tracing::error!(%key, %error, "the end of an attempt could not be reported"),
         }
         tokio::task::spawn_blocking(move || {
             conclude::clean(&folders);
@@ -372,7 +372,7 @@ impl Attempt {
     /// Counts only if no message came before it: the first report of a worker's end wins.
     fn unexplained(&mut self, rank: usize, code: Option<i32>) {
         let code = code.map_or("no exit code".into(), |code| format!("exit code {code}"));
-        self.could_not_start(rank, format!("its shim ended at once, with {code}"));
+        self.could_not_start(rank, format!("its shim ended immediately, with {code}"));
     }
 
     /// Stops all remaining workers. Writes the request to disk before it signals anyone. So a shim that is
@@ -385,7 +385,7 @@ impl Attempt {
         }
         hit("local.cancel.before");
         if let Err(error) = write_wish(&self.dir, &wish) {
-            tracing::warn!(key = %self.key, %error, "the wish to stop could not be written down");
+            tracing::warn!(key = %self.key, %error, "the stop request could not be saved");
         }
         self.stopped = Some(grace);
         self.stopping.send_replace(true);

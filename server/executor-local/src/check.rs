@@ -87,10 +87,11 @@ fn cgroups(config: &LocalConfig) -> CheckLine {
 
 fn users(user: Option<u32>) -> CheckLine {
     match user {
-        Some(base) => line("workers' user", true, format!("uid {base} and up, one for each project"), None),
+        Some(base) => line("workers' user", true, format!("uid {base} and higher, one per project"), None),
         None => {
             let own = rustix::process::geteuid().as_raw();
-            let detail = format!("uid {own}, the server's own: workers can read what the server can");
+            let detail =
+                format!("uid {own}, the same as the server: workers can read everything that the server can");
             line(
                 "workers' user",
                 false,
@@ -113,12 +114,12 @@ fn sandbox(config: &LocalConfig) -> CheckLine {
                 (network, "other projects' ports"),
             ];
             let hidden: Vec<&str> = parts.iter().filter(|(holds, _)| *holds).map(|(_, what)| *what).collect();
-            format!("workers do not see {}", hidden.join(", "))
+            format!("workers cannot see {}", hidden.join(", "))
         }
         Walls::Landlock => {
-            "Landlock: workers may not open what is other projects' in the server's folder".into()
+            "Landlock: workers cannot open files of other projects in the server's folder".into()
         }
-        Walls::None => "workers see what their uid may see".into(),
+        Walls::None => "workers see everything that their uid can access".into(),
     };
     match lacking {
         None => line(name, true, detail, None),
@@ -133,7 +134,7 @@ fn folders(config: &LocalConfig, user: Option<u32>) -> CheckLine {
     let name = "data folder";
     let there = config.data.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
     match user.and_then(|user| closed_parent(there, user)) {
-        None => line(name, true, format!("{} can be reached by workers", config.data.display()), None),
+        None => line(name, true, format!("workers can access {}", config.data.display()), None),
         Some(closed) => {
             let detail = format!("workers cannot enter {}", closed.display());
             let hint = format!("run `chmod o+x {}`, or choose another folder with --data", closed.display());
@@ -154,7 +155,7 @@ fn uv(config: &LocalConfig) -> CheckLine {
         Some(path) => line("uv", true, path.display().to_string(), None),
         None => {
             let detail =
-                format!("not there yet; uv {UV_VERSION} is brought when a template first needs packages");
+                format!("not installed; uv {UV_VERSION} is downloaded when a template first needs packages");
             line("uv", true, detail, None)
         }
     }
@@ -187,13 +188,13 @@ fn disk(data: &Path) -> CheckLine {
 
 fn disk_limits(config: &LocalConfig) -> CheckLine {
     let run = match config.run_disk {
-        Some(0) => "no limit for an attempt".into(),
-        Some(bytes) => format!("{} for an attempt", size(bytes)),
-        None => "half of the disk for an attempt".into(),
+        Some(0) => "no limit per attempt".into(),
+        Some(bytes) => format!("{} per attempt", size(bytes)),
+        None => "half of the disk per attempt".into(),
     };
     let workspace = match config.workspace {
-        0 => "no limit for a project's workspace".into(),
-        bytes => format!("{} for a project's workspace", size(bytes)),
+        0 => "no limit per workspace".into(),
+        bytes => format!("{} per workspace", size(bytes)),
     };
     line("disk limits", true, format!("{run}, {workspace}"), None)
 }

@@ -62,13 +62,11 @@ impl Size {
 
 fn workspace_sentence(size: Size, limit: u64) -> String {
     if size.too_deep {
-        return "the project's workspace has folders nested too deep to be counted (`workspace` in `[local]`): nothing new starts \
-                until they are deleted"
+        return "the project's workspace has folders nested too deeply to be measured (`workspace` in `[local]`): no task starts until they are deleted"
             .into();
     }
     format!(
-        "the project's workspace holds {}, and {} is the limit (`workspace` in `[local]`): nothing new starts until files are \
-         deleted",
+        "the project's workspace uses {}, over the limit of {} (`workspace` in `[local]`): no task starts until files are deleted",
         shown(size.bytes),
         shown(limit)
     )
@@ -77,7 +75,7 @@ fn workspace_sentence(size: Size, limit: u64) -> String {
 /// Why an attempt was stopped that exceeded its folder's limit.
 pub(crate) fn attempt_sentence(used: u64, limit: u64) -> String {
     format!(
-        "wrote {} into its run folder; {} is the limit (`run_disk` in `[local]`)",
+        "wrote {} into its run folder; the limit is {} (`run_disk` in `[local]`)",
         shown(used),
         shown(limit)
     )
@@ -85,7 +83,7 @@ pub(crate) fn attempt_sentence(used: u64, limit: u64) -> String {
 
 /// The same for folders nested too deep.
 pub(crate) const TOO_DEEP: &str =
-    "has folders nested too deep to be counted in its run folder (`run_disk` in `[local]`)";
+    "has folders nested too deeply to be measured in its run folder (`run_disk` in `[local]`)";
 
 /// Starts measuring, for as long as the machine exists.
 pub(crate) fn start(machine: &Arc<Machine>) {
@@ -98,7 +96,7 @@ pub(crate) fn start(machine: &Arc<Machine>) {
             }
         };
         if let Err(error) = thread::Builder::new().name(name.into()).spawn(work) {
-            tracing::error!(%error, "what runs and workspaces hold is not measured: no thread can be started");
+            tracing::error!(%error, "the disk usage of runs and workspaces is not measured: the thread cannot be started");
         }
     };
     if machine.config.run_disk != Some(0) {
@@ -182,7 +180,9 @@ fn measure<K>(data: &Path, folders: Vec<(PathBuf, K)>, mut found: impl FnMut(&Pa
         {
             match open(data, &folder).and_then(Walk::new) {
                 Ok(walk) => walks.push_back((walk, folder, key)),
-                Err(error) => tracing::debug!(folder = %folder.display(), %error, "a folder is not measured"),
+                Err(error) => {
+                    tracing::debug!(folder = %folder.display(), %error, "the disk usage of a folder is not measured")
+                }
             }
         }
         let Some((mut walk, folder, key)) = walks.pop_front() else { return };
@@ -225,14 +225,14 @@ mod tests {
     fn what_is_over_says_how_much_and_where_the_limit_is_set() {
         assert_eq!(
             attempt_sentence(13_045_000_000, 10 << 30),
-            "wrote 12.1 GiB into its run folder; 10 GiB is the limit (`run_disk` in `[local]`)"
+            "wrote 12.1 GiB into its run folder; the limit is 10 GiB (`run_disk` in `[local]`)"
         );
         let workspaces = Workspaces::default();
         let size = Size { bytes: 3 << 20, ..Size::default() };
         workspaces.found("shop", size, 2 << 20);
         workspaces.found("deep", Size { too_deep: true, ..Size::default() }, 2 << 20);
         let held = workspaces.held(2 << 20);
-        assert!(held["shop"].contains("holds 3 MiB, and 2 MiB is the limit"), "{held:?}");
+        assert!(held["shop"].contains("uses 3 MiB, over the limit of 2 MiB"), "{held:?}");
         assert!(held["deep"].contains("too deep"), "{held:?}");
         workspaces.keep(&["shop".to_owned()]);
         workspaces.found("shop", size, 3 << 20);

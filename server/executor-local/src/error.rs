@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum LocalError {
     /// A folder cannot be created.
-    #[error("the folder {} cannot be made; check that the data folder exists, may be written and has room", path.display())]
+    #[error("the folder {} cannot be created; check that the data folder exists, is writable and has free space", path.display())]
     Folder {
         path: PathBuf,
         #[source]
@@ -17,7 +17,7 @@ pub enum LocalError {
     },
     /// Workers cannot reach the data folder.
     #[error(
-        "workers run as uid {uid} and cannot enter {}, which lies above the data folder; run `chmod o+x {}` or choose another data folder with --data",
+        "workers run as uid {uid} and cannot enter {}, a parent of the data folder; run `chmod o+x {}` or choose another data folder with --data",
         path.display(), path.display()
     )]
     NotTraversable {

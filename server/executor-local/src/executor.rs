@@ -76,12 +76,12 @@ impl LocalExecutor {
         let facts = facts::facts(&config, &gpus, cpusets.is_some());
         let (walls, refused) = Walls::of(config.sandbox, &hierarchy);
         if let Some(why) = refused {
-            tracing::warn!("workers see more of this machine than they should, see `[sandbox]`: {why}");
+            tracing::warn!("workers are less isolated than configured in `[sandbox]`: {why}");
         }
         if walls.keeps_connections_apart()
             && let Err(error) = cgroup::network::keep_apart(&hierarchy)
         {
-            tracing::warn!("workers can connect to those of other projects, see `[sandbox]`: {error}");
+            tracing::warn!("workers can connect to workers of other projects, see `[sandbox]`: {error}");
         }
         let machine = Machine {
             leases: Leases::new(&config.data, gpus, Arc::clone(&xids))?,
@@ -185,7 +185,7 @@ impl LocalExecutor {
         let mut attempt = entry.remains(&self.machine, key);
         // Write the request even if nothing exists: a shim that an earlier server only just started finds it.
         if let Err(error) = crate::spawn::attempt_folder(&attempt.dir) {
-            tracing::warn!(%key, %error, "the folder of an attempt that is to be stopped cannot be made");
+            tracing::warn!(%key, %error, "the folder of a stopping attempt cannot be created");
         }
         attempt.stop(wish);
         let missing = attempt.take_up();

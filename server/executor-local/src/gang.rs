@@ -206,9 +206,9 @@ impl Gang {
             Some(StopWhy::Cancelled) => return Outcome::Cancelled,
             Some(StopWhy::Timeout) => return failed(FailureKind::Timeout, self.timeout_sentence()),
             Some(StopWhy::Preempted) => {
-                return failed(FailureKind::Preempted, "its place was needed for another job".into());
+                return failed(FailureKind::Preempted, "it was preempted for another job".into());
             }
-            Some(StopWhy::Hung) => return failed(FailureKind::Hung, "it was stopped as it hung".into()),
+            Some(StopWhy::Hung) => return failed(FailureKind::Hung, "it was stopped because it hung".into()),
             Some(StopWhy::DiskLimit { used, limit }) => {
                 return failed(FailureKind::DiskLimit, attempt_sentence(used, limit));
             }
@@ -221,7 +221,10 @@ impl Gang {
         }
         match failures.get(self.spare()).or(failures.last()) {
             Some((rank, member, exit)) => Outcome::Failed(self.cause(member, exit, last_lines(*rank))),
-            None => failed(FailureKind::Lost, "it was stopped from outside, and nobody said why".into()),
+            None => failed(
+                FailureKind::Lost,
+                "it was stopped from outside Cubeloom, for an unknown reason".into(),
+            ),
         }
     }
 
@@ -230,7 +233,7 @@ impl Gang {
         let ended = self.exits().map(|exit| exit.ended_at).max();
         match began.zip(ended) {
             Some((began, ended)) => format!("it was stopped after {}, its timeout", span(began, ended)),
-            None => "its timeout came before it had started".into(),
+            None => "it reached its timeout before it started".into(),
         }
     }
 

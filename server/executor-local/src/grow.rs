@@ -62,7 +62,7 @@ impl Attempt {
         let Some(cgroup) = self.cgroup(&worker.name).filter(|_| worker.memory.0 > 0) else { return };
         match cgroup.set_memory(worker.memory.0) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                tracing::warn!(key = %self.key, worker = %worker.name, %error, "a worker cannot be given more memory");
+                tracing::warn!(key = %self.key, worker = %worker.name, %error, "the memory of a worker cannot be increased");
             }
             _ => {}
         }

@@ -53,7 +53,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 pub(crate) fn folder(dir: impl Into<Place>, worker: &WorkerName) -> io::Result<Place> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if worker.role.is_empty() || !worker.role.chars().all(plain) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "that is no worker's name"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not the name of a worker"));
     }
     Ok(dir.into().join(worker.to_string()))
 }

@@ -72,7 +72,7 @@ impl Machine {
     pub(crate) fn report(&self, key: &AttemptKey, event: Event) {
         match self.observer.get() {
             Some(observer) => observer.observed(Observation { key: key.clone(), event }),
-            None => tracing::error!(%key, "an attempt reports before anybody listens"),
+            None => tracing::error!(%key, "an attempt reported before an observer was attached"),
         }
     }
 

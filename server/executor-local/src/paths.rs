@@ -84,10 +84,10 @@ fn volume(mount: &VolumeMount, workspace: &Path, config: &LocalConfig) -> Result
         Some(VolumePlace::Folder { path }) => Ok(path.clone()),
         Some(VolumePlace::Claim { .. } | VolumePlace::ObjectStore { .. }) => Err(Failure::new(
             FailureKind::CouldNotStart,
-            format!("the volume `{name}` cannot be shown as a folder on this machine"),
+            format!("the volume `{name}` is not a folder on this machine"),
         )),
         None => config.volumes.get(name).map(|path| text(path)).ok_or_else(|| {
-            let message = format!("the volume `{name}` is not known here; name it in the configuration");
+            let message = format!("there is no volume `{name}` on this machine; add it to the configuration");
             Failure::new(FailureKind::CouldNotStart, message)
         }),
     }

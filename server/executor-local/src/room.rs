@@ -13,8 +13,7 @@ pub(crate) fn lacking(config: &LocalConfig) -> Option<String> {
     let free = bytes(found.f_bavail);
     (free < kept).then(|| {
         format!(
-            "the disk of the server's folder has {} free, and {} are kept free (`free` in `[local]`): nothing new starts \
-             until there is room",
+            "the disk of the server's folder has {} free, less than the reserved {} (`free` in `[local]`): no task starts until space is freed",
             megabytes(free),
             megabytes(kept)
         )

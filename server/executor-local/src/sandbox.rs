@@ -68,7 +68,7 @@ impl Walls {
         }
         if parts.processes && !hides_processes() {
             parts.processes = false;
-            let why = "the kernel is older than Linux 5.8, and cannot hide processes from workers alone";
+            let why = "the kernel is older than Linux 5.8, and cannot hide processes from workers only";
             lacking.push(why.into());
         }
         if parts.network
@@ -181,7 +181,7 @@ impl Sight {
         make(Path::new(SHM), PASSABLE)?;
         let above = own::symlink_metadata(SHM)?;
         if !above.is_dir() || above.uid() != 0 {
-            return Err(io::Error::other(format!("{SHM} is somebody else's")));
+            return Err(io::Error::other(format!("{SHM} belongs to another user")));
         }
         let mut shm_is_new = make(&self.shm, PRIVATE)?;
         if let Some(size) = self.shared_memory {

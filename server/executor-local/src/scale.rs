@@ -61,7 +61,7 @@ impl Attempt {
         // Its folder may not exist yet: its shim then finds the request there.
         let written = make_all(&folder, ENTERED).and_then(|_| write_wish(&folder, &wish));
         if let Err(error) = written {
-            tracing::warn!(key = %self.key, %error, "the wish to stop a worker could not be written down");
+            tracing::warn!(key = %self.key, %error, "the request to stop a worker could not be saved");
         }
         self.gang.give_back(rank);
         self.signal(rank);

@@ -72,7 +72,7 @@ impl Values {
             let Some(value) = self.0.get(&mount.name) else { continue };
             if let Some(file) = &mount.file {
                 write(worker, file, value, user).map_err(|error| {
-                    format!("the secret `{}` cannot be put into its file: {}", mount.name, reason(&error))
+                    format!("the secret `{}` cannot be written to its file: {}", mount.name, reason(&error))
                 })?;
             }
             if let Some(variable) = &mount.env {
@@ -112,9 +112,9 @@ fn configured(config: &LocalConfig, name: &str) -> Result<String, String> {
             })?;
             Ok(text.strip_suffix('\n').map(Into::into).unwrap_or(text))
         }
-        None => Err(format!(
-            "there is no secret `{name}` any more: add it to the project, or name it in the configuration"
-        )),
+        None => {
+            Err(format!("the secret `{name}` no longer exists: add it to the project or the configuration"))
+        }
     }
 }
 

@@ -46,7 +46,7 @@ impl Spares {
         while self.waiting().len() < WAITING {
             match Spare::start(config, notes) {
                 Ok(spare) => self.waiting().push(spare),
-                Err(error) => return tracing::debug!(%error, "no shim can wait"),
+                Err(error) => return tracing::debug!(%error, "no standby shim can be started"),
             }
         }
     }

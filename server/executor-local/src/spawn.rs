@@ -63,7 +63,7 @@ impl Launch<'_> {
     ) -> Result<Spawned, String> {
         hit("local.submit.folders");
         folders(worker, self.user).map_err(|error| {
-            format!("the folder {} of {} cannot be made: {}", worker.folder, worker.name, reason(&error))
+            format!("the folder {} of {} cannot be created: {}", worker.folder, worker.name, reason(&error))
         })?;
         let provided = self.secrets.provide(&worker.secrets, Path::new(&worker.folder), self.user)?;
         let order = self.order(worker, provided, cgroup);

@@ -51,7 +51,7 @@ const LIMITS: Limits = Limits { worker: Duration::from_secs(5), all: Duration::f
 const AT_ONCE: usize = 8;
 
 /// The note on a worker with an incomplete trace.
-const LATE: &str = "the rest could not be looked at in time\n";
+const LATE: &str = "the rest did not respond in time\n";
 
 /// Timeouts.
 #[derive(Clone, Copy, Debug)]

@@ -75,7 +75,7 @@ pub(crate) async fn prepare(
             let made = machine.pythons.toolchain(wanted, user, installing(machine, job), tell);
             let limit = timeout.unwrap_or(PREPARING);
             let late = |_| {
-                let message = format!("its Python environment was not made within {limit}, its timeout");
+                let message = format!("its Python environment was not ready within its timeout of {limit}");
                 Failure::new(FailureKind::Timeout, message)
             };
             tokio::time::timeout(limit.0, made).await.map_err(late)?.map_err(could_not)?
@@ -134,13 +134,13 @@ pub(crate) fn view(
 ) -> Result<Option<View>, String> {
     let Some(sight) = sandbox::sight(machine, job, dir, name) else { return Ok(None) };
     let failed =
-        |error| format!("the workers' own folders of temporary files cannot be made: {}", reason(&error));
+        |error| format!("the workers' folders for temporary files cannot be created: {}", reason(&error));
     sight.prepare(user).map_err(failed)?;
     Ok(Some(sight.view()))
 }
 
 fn folder_sentence(folder: &Path, error: &std::io::Error) -> String {
-    format!("the folder {} cannot be made: {}", folder.display(), reason(error))
+    format!("the folder {} cannot be created: {}", folder.display(), reason(error))
 }
 
 /// Starts some workers of one attempt.

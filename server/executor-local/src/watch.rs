@@ -100,7 +100,7 @@ async fn locked(folder: &Path) {
     let folder = folder.to_path_buf();
     let waited = tokio::task::spawn_blocking(move || wait_for_lock(&folder)).await;
     if let Ok(Err(error)) = waited {
-        tracing::warn!(%error, "a worker's lock cannot be waited for");
+        tracing::warn!(%error, "waiting for a worker's lock failed");
     }
 }
 

@@ -137,10 +137,7 @@ impl Memory {
     fn is_worth_asking(&mut self) -> bool {
         if !std::mem::replace(&mut self.has_warned, true) {
             let again = self.has_told;
-            tracing::warn!(
-                again,
-                "the driver does not tell of XID errors of the GPUs: which are faulty is not known"
-            );
+            tracing::warn!(again, "the driver does not report XID errors: unhealthy GPUs are not detected");
         }
         self.has_told
     }

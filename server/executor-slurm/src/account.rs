@@ -69,7 +69,7 @@ fn each(
 
 fn folder(errand: &Errand) -> Result<Beneath, SlurmError> {
     let below = errand.folder.strip_prefix(&errand.top);
-    let below = below.map_err(|_| SlurmError::form(&errand.folder, "it lies elsewhere"))?;
+    let below = below.map_err(|_| SlurmError::form(&errand.folder, "it is in another folder"))?;
     Beneath::top(&errand.top)?.enter(below)
 }
 
@@ -77,5 +77,5 @@ fn none(arguments: &[&str]) -> Result<(), SlurmError> {
     if arguments.is_empty() {
         return Ok(());
     }
-    Err(SlurmError::Call("what is to be done stands on the standard input".into()))
+    Err(SlurmError::Call("this command takes no arguments: it reads its work from the standard input".into()))
 }

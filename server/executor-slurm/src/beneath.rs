@@ -96,12 +96,14 @@ impl Beneath {
     fn trust(&self, stat: &Stat) -> Result<(), SlurmError> {
         let own = rustix::process::geteuid().as_raw();
         if ![own, 0, self.keeper].contains(&stat.st_uid) {
-            let why =
-                format!("it belongs to the account {}, who could change what others run there", stat.st_uid);
+            let why = format!(
+                "it belongs to the account {}, which could change what others run there",
+                stat.st_uid
+            );
             return Err(SlurmError::form(&self.path, why));
         }
         if stat.st_mode & OTHERS_WRITE != 0 && stat.st_mode & STICKY == 0 {
-            let why = "others may change what lies in it: an administrator sets its sticky bit (chmod +t)";
+            let why = "others may change its contents: ask an administrator to set its sticky bit (chmod +t)";
             return Err(SlurmError::form(&self.path, why));
         }
         Ok(())

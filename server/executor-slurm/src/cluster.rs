@@ -173,15 +173,19 @@ impl Cluster {
         let own = rustix::process::geteuid().as_raw();
         let runs_as_itself = self.config.calls.become_account.is_empty();
         if uid == 0 {
-            return Err(Trouble::Refused(format!("the account `{account}` is root's: no job runs as root")));
+            return Err(Trouble::Refused(format!(
+                "the account `{account}` belongs to root: jobs cannot run as root"
+            )));
         }
         if (uid == own) != runs_as_itself {
             return Err(Trouble::Refused(if runs_as_itself {
                 format!(
-                    "all jobs run as the server's own account, as `become` is empty in its settings: `{account}` is another"
+                    "all jobs run as the server's account, because `become` is empty in its settings: `{account}` is another account"
                 )
             } else {
-                format!("the account `{account}` is the server's own: its tasks could read the server's data")
+                format!(
+                    "the account `{account}` belongs to the server: its tasks could read the server's data"
+                )
             }));
         }
         Ok(uid)
@@ -232,12 +236,12 @@ impl Cluster {
         *standing = match (&*standing, trouble) {
             (Standing::Connected, None) => return,
             (_, None) => {
-                tracing::info!(cluster = name, "the cluster answers");
+                tracing::info!(cluster = name, "the cluster is reachable");
                 Standing::Connected
             }
             (Standing::Away { since, .. }, Some(why)) => Standing::Away { since: *since, why },
             (_, Some(why)) => {
-                tracing::warn!(cluster = name, why, "the cluster does not answer");
+                tracing::warn!(cluster = name, why, "the cluster is unreachable");
                 Standing::Away { since: self.clock.now(), why }
             }
         };

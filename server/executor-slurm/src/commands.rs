@@ -134,7 +134,7 @@ impl Commands {
     pub async fn uid(&self, account: &str) -> Result<u32, Trouble> {
         let said = self.own(&["id", "-u", "--", account]).await?;
         let uid = said.trim().parse();
-        uid.map_err(|_| Trouble::Refused(format!("id: `{}` is no uid", said.trim())))
+        uid.map_err(|_| Trouble::Refused(format!("id: `{}` is not a uid", said.trim())))
     }
 
     /// Submits a script as an account; `options` override the script's. Returns the job's id.
@@ -190,7 +190,7 @@ impl Commands {
         match self.as_account(account, &all, Vec::new()).await?.trim() {
             "yes" => Ok(true),
             "no" => Ok(false),
-            said => Err(Trouble::Refused(format!("sh: `{said}` is no answer"))),
+            said => Err(Trouble::Refused(format!("sh: `{said}` is not an answer"))),
         }
     }
 
@@ -298,7 +298,7 @@ fn is_named(word: &str) -> bool {
 fn trouble(what: &str, said: &str) -> Trouble {
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let sentence = match lines[..] {
-        [] => format!("{what} failed without a word"),
+        [] => format!("{what} failed without a message"),
         _ => format!("{what}: {}", lines.join("; ")),
     };
     if is_away(said) { Trouble::Away(sentence) } else { Trouble::Refused(sentence) }

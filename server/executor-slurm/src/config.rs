@@ -57,14 +57,14 @@ impl SlurmConfig {
         let found = if person.contains(':') {
             self.way.projects.get(project).cloned().ok_or_else(|| {
                 format!(
-                    "`{person}` acts for no person, and the project `{project}` has no account on the cluster `{}`: an administrator adds one to its `projects`",
+                    "`{person}` is not a user, and the project `{project}` has no account on the cluster `{}`: ask an administrator to add one to its `projects`",
                     self.name
                 )
             })
         } else {
             self.way.account_of(person).map(|(_, account)| account).ok_or_else(|| {
                 format!(
-                    "`{person}` has no account on the cluster `{}`: an administrator adds one to its `accounts`",
+                    "`{person}` has no account on the cluster `{}`: ask an administrator to add one to its `accounts`",
                     self.name
                 )
             })

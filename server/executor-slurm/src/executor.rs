@@ -99,7 +99,7 @@ impl Executor for SlurmExecutor {
                 // Record it first: if this server is killed now, the next one continues.
                 let (cluster, noted) = (Arc::clone(&self.cluster), key.clone());
                 if let Err(error) = blocking(move || cluster.folders.note_stop(&noted, wish)).await {
-                    tracing::warn!(%key, %error, "a wish to stop cannot be noted");
+                    tracing::warn!(%key, %error, "a stop request cannot be saved");
                 }
             }
             if !tell(&self.cluster, &key, wish) {

@@ -13,7 +13,7 @@ use crate::places::Places;
 /// The end of a sentence: a replacement does not fit.
 pub(crate) fn fill(job: &LocalJob, places: &Places, cards: &str, image: &str) -> Result<LocalJob, String> {
     if places.len() != job.workers.len() {
-        return Err(format!("it has {} workers, and places for {}", job.workers.len(), places.len()));
+        return Err(format!("it has {} workers, but addresses for {}", job.workers.len(), places.len()));
     }
     let mut words =
         vec![(tokens::CARDS.to_owned(), cards.to_owned()), (tokens::IMAGE.to_owned(), image.to_owned())];

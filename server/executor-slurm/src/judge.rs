@@ -44,23 +44,26 @@ pub fn explain(ended: &mut Ended, fate: Fate, jobs: &[SeenJob], log: Vec<String>
     let nodes =
         jobs.iter().map(|job| job.nodes.as_str()).find(|nodes| !nodes.is_empty()).unwrap_or("its nodes");
     let known = match fate {
-        Fate::NodeFailed => Failure::new(FailureKind::Lost, format!("Slurm lost a node of it, of {nodes}")),
-        Fate::BootFailed => {
-            Failure::new(FailureKind::CouldNotStart, format!("Slurm could not boot a node of it, of {nodes}"))
+        Fate::NodeFailed => {
+            Failure::new(FailureKind::Lost, format!("Slurm lost a node of the job: one of {nodes}"))
         }
-        Fate::TimedOut => Failure::new(FailureKind::Timeout, "Slurm ended it at its limit of time"),
+        Fate::BootFailed => Failure::new(
+            FailureKind::CouldNotStart,
+            format!("Slurm could not boot a node of the job: one of {nodes}"),
+        ),
+        Fate::TimedOut => Failure::new(FailureKind::Timeout, "Slurm ended it at its time limit"),
         Fate::OutOfMemory => {
-            Failure::new(FailureKind::OutOfMemory, "Slurm ended it as it used more memory than it had")
+            Failure::new(FailureKind::OutOfMemory, "Slurm ended it because it ran out of memory (OOM killed)")
         }
-        Fate::Preempted => Failure::new(FailureKind::Preempted, "Slurm needed its place for another job"),
+        Fate::Preempted => Failure::new(FailureKind::Preempted, "Slurm preempted it for another job"),
         // A user who cancels a job does not want a retry at once, which a lost one would get.
-        Fate::Cancelled => Failure::new(FailureKind::Signal, "somebody cancelled it on the cluster"),
+        Fate::Cancelled => Failure::new(FailureKind::Signal, "it was cancelled on the cluster"),
         Fate::Failed if ended.started_at.is_none() => {
             // This is not the job's fault: it is retried like a lost one.
             let away = log.iter().find(|line| is_unanswered(line)).map(|line| {
-                Failure::new(FailureKind::Lost, format!("Slurm did not answer its script: {line}"))
+                Failure::new(FailureKind::Lost, format!("Slurm did not respond to its script: {line}"))
             });
-            let message = "its script ended before a worker had begun";
+            let message = "its script ended before any worker started";
             let failure = away.unwrap_or_else(|| Failure::new(FailureKind::CouldNotStart, message));
             Failure { last_lines: log, ..failure }
         }
@@ -151,7 +154,7 @@ mod tests {
         explain(&mut ended, Fate::Failed, &jobs, said.map(Into::into).into());
         let Outcome::Failed(failure) = &ended.outcome else { panic!("{ended:?}") };
         assert_eq!(failure.kind, FailureKind::Lost);
-        assert_eq!(failure.message, format!("Slurm did not answer its script: {}", said[1]));
+        assert_eq!(failure.message, format!("Slurm did not respond to its script: {}", said[1]));
         assert_eq!(failure.last_lines, said);
         // The script does not see scontrol's exit code, so only the second message is available.
         let said =

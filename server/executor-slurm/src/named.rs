@@ -32,7 +32,7 @@ fn is_in(node: &SeenNode, partition: Option<&String>) -> bool {
 }
 
 fn no_partition(name: &str) -> String {
-    format!("no node is in the partition `{name}`")
+    format!("the partition `{name}` has no nodes")
 }
 
 fn no_resource(name: &str) -> String {
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_partition_or_a_feature_that_no_node_has_is_named_with_its_field() {
-        let none = "no node is in the partition `old`";
+        let none = "the partition `old` has no nodes";
         let wrong = SlurmFacts { partition: Some("old".into()), ..facts() };
         assert_told(&wrong, &[("facts.partition", none)]);
         let groups = [

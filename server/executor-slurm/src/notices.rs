@@ -63,14 +63,14 @@ fn stuck(reason: &str) -> Option<&'static str> {
     let of_one_job = reason.contains("PerJob") && (reason.starts_with("Assoc") || reason.starts_with("QOS"));
     Some(match reason {
         "PartitionTimeLimit" => {
-            "it asks for more time than its partition allows: give its task a shorter `timeout`, or its node group another partition"
+            "it requests more time than its partition allows: set a shorter `timeout`, or another partition for its node group"
         }
-        "PartitionNodeLimit" => "it asks for more nodes than its partition allows, or for fewer",
+        "PartitionNodeLimit" => "it requests more or fewer nodes than its partition allows",
         "PartitionDown" | "PartitionInactive" => "its partition is closed until an administrator opens it",
-        "BadConstraints" => "no nodes have all that it asks for",
-        "JobHeldAdmin" | "JobHeldUser" => "it is held back until somebody releases it",
-        "InvalidAccount" | "InvalidQOS" => "its account or its quality of service does not hold any more",
-        _ if of_one_job => "it asks for more than one job may have",
+        "BadConstraints" => "no nodes have everything that it requests",
+        "JobHeldAdmin" | "JobHeldUser" => "it is held until a user or administrator releases it",
+        "InvalidAccount" | "InvalidQOS" => "its account or its quality of service is no longer valid",
+        _ if of_one_job => "it requests more than one job may have",
         _ => return None,
     })
 }
@@ -109,7 +109,7 @@ mod tests {
                 "",
                 Some(is(
                     "QOSMaxCpuPerJobLimit",
-                    "it asks for more than one job may have (squeue: QOSMaxCpuPerJobLimit)",
+                    "it requests more than one job may have (squeue: QOSMaxCpuPerJobLimit)",
                 )),
             ),
             ("RUNNING", "None", "n[1-2]", Some(is("Running", "squeue: n[1-2]"))),

@@ -114,13 +114,13 @@ impl Packed {
     ///
     /// # Errors
     /// The other side does not accept it, or a file has changed meanwhile.
-    #[expect(clippy::disallowed_methods, reason = "what the server sends lies in folders of its own")]
+    #[expect(clippy::disallowed_methods, reason = "the server sends files in their own folders")]
     pub async fn send(&self, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         to.write_all(&self.head).await?;
         for (path, length) in &self.files {
             let file = tokio::fs::File::open(path).await?;
             if tokio::io::copy(&mut file.take(*length), to).await? != *length {
-                let why = format!("{} has become shorter", path.display());
+                let why = format!("{} was truncated", path.display());
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
             }
         }
@@ -170,8 +170,7 @@ fn form(why: &str) -> SlurmError {
 }
 
 fn below<'a>(top: &Path, path: &'a Path) -> Result<&'a Path, SlurmError> {
-    path.strip_prefix(top)
-        .map_err(|_| SlurmError::form(path, format!("it does not lie in {}", top.display())))
+    path.strip_prefix(top).map_err(|_| SlurmError::form(path, format!("it is not in {}", top.display())))
 }
 
 /// Creates a folder with its files, unless it exists and belongs to this account: another account could

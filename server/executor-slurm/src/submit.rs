@@ -180,7 +180,7 @@ impl Attempt {
 
     /// Waits for the next try, and reports why.
     async fn later(&mut self, why: String) {
-        tracing::warn!(key = %self.key, why, "a job is submitted again later");
+        tracing::warn!(key = %self.key, why, "a job cannot be submitted now; retrying later");
         self.cluster.waits_for(&self.key, Some((NOT_SUBMITTED, why)));
         self.pause(PAUSE).await;
     }
@@ -190,7 +190,7 @@ impl Attempt {
         self.record.ids.push(id);
         let (cluster, key, record) = (Arc::clone(&self.cluster), self.key.clone(), self.record.clone());
         if let Err(error) = blocking(move || cluster.folders.note_ids(&key, &record)).await {
-            tracing::warn!(key = %self.key, %error, "the id of a job cannot be noted");
+            tracing::warn!(key = %self.key, %error, "the id of a job cannot be saved");
         }
     }
 
@@ -221,7 +221,7 @@ impl Attempt {
                 }
                 Err(Trouble::Refused(why)) => return Err(Some(could_not(why))),
                 Err(Trouble::Away(why)) => {
-                    tracing::warn!(key = %self.key, why, "the files of a job are written again later");
+                    tracing::warn!(key = %self.key, why, "the files of a job cannot be written now; retrying later");
                     self.cluster.waits_for(&self.key, Some((NOT_SUBMITTED, why)));
                     self.pause(PAUSE).await;
                 }

@@ -122,7 +122,8 @@ async fn of_accounts(cluster: &Arc<Cluster>, project: &str) -> Vec<Finding> {
     }
     let mut findings = told(found);
     if all.len() > ACCOUNTS {
-        let why = format!("of {} accounts only {ACCOUNTS} were tried, those of the project first", all.len());
+        let why =
+            format!("only {ACCOUNTS} of {} accounts were checked, those of the project first", all.len());
         findings.push(untried("way.accounts", why));
     }
     findings
@@ -138,7 +139,7 @@ async fn tried(cluster: &Cluster, who: &Who, project: &str, until: Instant) -> V
         Ok(Ok(wrong)) => wrong,
         Ok(Err(trouble)) => vec![of_trouble(who, trouble)],
         Err(_) => {
-            let why = format!("`{}` was not tried within {} seconds", who.account, LIMIT.as_secs());
+            let why = format!("`{}` could not be checked within {} seconds", who.account, LIMIT.as_secs());
             vec![Wrong::Untried(who.field.clone(), why)]
         }
     }
@@ -193,15 +194,14 @@ async fn works(cluster: &Cluster, who: &Who, project: &str) -> Result<Vec<Wrong>
 
 fn unreached(who: &Who, trouble: Trouble) -> Wrong {
     let (account, why) = (&who.account, said(trouble));
-    let why = format!("`become` of the server's settings does not lead to the account `{account}`: {why}");
+    let why = format!("`become` in the server's settings cannot switch to the account `{account}`: {why}");
     Wrong::Account(who.field.clone(), why)
 }
 
 fn bound(who: &Who, trouble: Trouble) -> Wrong {
     let (account, why) = (&who.account, said(trouble));
-    let why = format!(
-        "`become` of the server's settings does not lead to `program` as the account `{account}`: {why}"
-    );
+    let why =
+        format!("`become` in the server's settings cannot start `program` as the account `{account}`: {why}");
     Wrong::Account(who.field.clone(), why)
 }
 
@@ -252,7 +252,7 @@ fn told(mut found: Vec<Wrong>) -> Vec<Finding> {
         wrong("facts.program", why)
     }));
     findings.extend(folders.into_iter().map(|(field, accounts)| {
-        wrong(field, format!("it can neither be written to nor made as {}", listed(&accounts)))
+        wrong(field, format!("it can be neither written nor created as {}", listed(&accounts)))
     }));
     findings
 }
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(fields, ["way.accounts.cid", "way.accounts.eve"], "{found:?}");
         assert!(found[0].1.contains("no such user"), "{found:?}");
         let why = &found[1].1;
-        assert!(why.contains("does not lead to the account `bob`: ") && why.contains("a password"), "{why}");
+        assert!(why.contains("cannot switch to the account `bob`: ") && why.contains("a password"), "{why}");
     }
 
     #[tokio::test]
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(fields, ["facts.program", "facts.code", "facts.workspace"], "{found:?}");
         assert!(found[0].1.contains("started as `ann`, `cid`, `eve`: "), "{found:?}");
         // Users of other projects need no write access in this one.
-        assert_eq!(found[2].1, "it can neither be written to nor made as `ann`, `cid`");
+        assert_eq!(found[2].1, "it can be neither written nor created as `ann`, `cid`");
     }
 
     #[tokio::test]
@@ -384,7 +384,7 @@ mod tests {
         assert_eq!(works(&executor.cluster, &ann, "p").await, Ok(Vec::new()));
         let found = works(&executor.cluster, &bob, "p").await.unwrap();
         assert!(
-            matches!(&found[..], [Wrong::Account(_, why)] if why.contains("lead to `program`")),
+            matches!(&found[..], [Wrong::Account(_, why)] if why.contains("cannot start `program`")),
             "{found:?}"
         );
     }
@@ -398,7 +398,7 @@ mod tests {
         let found = missing(&executor).await;
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(
-            found[0].0 == "way.accounts" && found[0].1.starts_with("of 34 accounts only 32 "),
+            found[0].0 == "way.accounts" && found[0].1.starts_with("only 32 of 34 accounts "),
             "{found:?}"
         );
     }

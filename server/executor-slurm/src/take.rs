@@ -64,7 +64,7 @@ impl Cluster {
     async fn later(self: Arc<Self>, mut taken: Taken, mut why: String) {
         let key = taken.job.key.clone();
         loop {
-            tracing::warn!(%key, why, "whose account it is cannot be found out now");
+            tracing::warn!(%key, why, "the uid of a job's account cannot be determined now; retrying");
             self.waits_for(&key, Some((NOT_SUBMITTED, why)));
             tokio::select! {
                 Some(_) = taken.wishes.recv() => {
@@ -104,7 +104,7 @@ impl Cluster {
                 .await
         };
         if let Err(error) = noted {
-            let message = format!("what is submitted cannot be noted in the server's data folder: {error}");
+            let message = format!("the submission cannot be saved in the server's data folder: {error}");
             return self.end(&key, Failure::new(FailureKind::CouldNotStart, message));
         }
         self.spawn(key, record, processes, job.watches.clone(), wishes, begin);

@@ -11,7 +11,9 @@ use crate::{SlurmError, say};
 /// `FOLDER`: returns 0 if it succeeded.
 pub(crate) fn run(arguments: &[&str]) -> Result<i32, SlurmError> {
     let &[folder] = arguments else {
-        return Err(SlurmError::Call("a verdict is asked for with an attempt's folder".into()));
+        return Err(SlurmError::Call(
+            "__slurm-verdict needs the attempt's folder as its only argument".into(),
+        ));
     };
     let folder = Path::new(folder);
     Ok(match outcome(&read_job(folder)?, folder) {

@@ -74,7 +74,7 @@ async fn account(cluster: &Cluster, asked: &HashMap<AttemptKey, Who>) {
             // A cluster without accounting knows nothing more.
             Err(Trouble::Refused(_)) => {}
             Err(Trouble::Away(why)) => {
-                tracing::warn!(cluster = cluster.config.name, why, "accounting does not answer");
+                tracing::warn!(cluster = cluster.config.name, why, "accounting is unreachable");
                 return;
             }
         }

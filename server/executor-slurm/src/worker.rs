@@ -23,13 +23,15 @@ const CARDS: &str = "CUDA_VISIBLE_DEVICES";
 pub(crate) fn run(arguments: &[&str], variable: impl Fn(&str) -> Option<String>) -> Result<i32, SlurmError> {
     let &[folder, first] = arguments else {
         return Err(SlurmError::Call(
-            "a worker is started with its attempt's folder and its step's first rank".into(),
+            "__slurm-worker needs the attempt's folder and the step's first rank as arguments".into(),
         ));
     };
     let number = |text: &str| text.parse::<u32>().ok();
     let task = variable(TASK).as_deref().and_then(number);
     let Some((first, task)) = number(first).zip(task) else {
-        return Err(SlurmError::Call(format!("the rank is no number: {first} and {TASK}, which srun sets")));
+        return Err(SlurmError::Call(format!(
+            "the rank is not a number: {first} and {TASK}, which srun sets"
+        )));
     };
     let folder = Path::new(folder);
     let path = folder.join(files::JOB);

@@ -77,7 +77,7 @@ impl Dir {
     pub fn read(&self, below: &Path, links: Links) -> io::Result<File> {
         let found = self.at(below, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY, links)?;
         if FileType::from_raw_mode(rustix::fs::fstat(&found)?.st_mode) != FileType::RegularFile {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
         Ok(found.into())
     }
@@ -164,7 +164,7 @@ impl Dir {
         let file =
             rustix::fs::openat(&self.0, name, flags | OFlags::CLOEXEC, Mode::from_raw_mode(mode & 0o7777))?;
         if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
         Ok(file.into())
     }

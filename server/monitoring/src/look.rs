@@ -98,7 +98,7 @@ fn apart(clock: Option<f64>, now: Timestamp) -> Option<String> {
 fn late(age: Option<f64>) -> Option<String> {
     let age = age.filter(|age| *age > OLD)?;
     Some(format!(
-        "the newest measurement of a GPU is {} old: exporters are away, or their clocks are behind",
+        "the newest measurement of a GPU is {} old: exporters are down, or their clocks are behind",
         in_words(age)
     ))
 }
@@ -112,11 +112,7 @@ fn gone(reading: &Reading) -> Option<String> {
     let told: Vec<String> =
         nodes.iter().take(TOLD).map(|(name, count)| format!("`{name}` ({count})")).collect();
     let (told, more) = (told.join(", "), if nodes.len() > TOLD { ", …" } else { "" });
-    (count > 0).then(|| {
-        format!(
-            "GPUs that were there within the last hour and are not told of any more: {count}, on {told}{more}"
-        )
-    })
+    (count > 0).then(|| format!("GPUs that stopped reporting in the last hour: {count}, on {told}{more}"))
 }
 
 /// `90 s`, `12 min`, `3 h`.
@@ -160,7 +156,7 @@ pub async fn history(
 async fn last_hour(source: &Prometheus) -> Result<Stretch, SourceError> {
     let clock = source.instant(CLOCK).await?;
     let now = first(&clock).filter(|clock| clock.is_finite());
-    let end = now.ok_or_else(|| SourceError::NotUnderstood("it does not tell the time".into()))?;
+    let end = now.ok_or_else(|| SourceError::NotUnderstood("it returned no time".into()))?;
     Ok(Stretch { start: end - HISTORY, end, step: STEP })
 }
 
@@ -200,28 +196,28 @@ pub struct Exporter {
 pub const EXPORTERS: [Exporter; 6] = [
     Exporter {
         name: "dcgm-exporter",
-        purpose: "tells what GPUs do, and which pod holds each",
+        purpose: "reports GPU metrics, and which pod uses each GPU",
         series: &["DCGM_FI_DEV_FB_USED"],
     },
     Exporter {
         name: "dcgm-exporter, profiling",
-        purpose: "tells how much of a GPU works, and its tensor cores",
+        purpose: "reports GPU and tensor core utilization",
         series: &["DCGM_FI_PROF_GR_ENGINE_ACTIVE"],
     },
     Exporter {
         name: "HAMi's vGPUmonitor",
-        purpose: "tells of GPUs that HAMi shares",
+        purpose: "reports GPUs that HAMi shares",
         series: &["hami_host_gpu_memory_used_bytes", "HostGPUMemoryUsage"],
     },
-    Exporter { name: "node-exporter", purpose: "tells what nodes use", series: &["node_uname_info"] },
+    Exporter { name: "node-exporter", purpose: "reports the usage of nodes", series: &["node_uname_info"] },
     Exporter {
         name: "kube-state-metrics",
-        purpose: "tells what nodes have, and what pods ask for",
+        purpose: "reports the capacity of nodes, and the requests of pods",
         series: &["kube_node_status_allocatable"],
     },
     Exporter {
         name: "cAdvisor",
-        purpose: "tells what pods use",
+        purpose: "measures the usage of pods",
         series: &["container_cpu_usage_seconds_total"],
     },
 ];
@@ -278,7 +274,7 @@ mod tests {
         }
         assert_eq!(
             gone(&reading).unwrap(),
-            "GPUs that were there within the last hour and are not told of any more: 7, on `n1` (1), `n2` (1), `n3` (1), \
+            "GPUs that stopped reporting in the last hour: 7, on `n1` (1), `n2` (1), `n3` (1), \
              `n4` (1), `n5` (1), …"
         );
         assert_eq!(gone(&Reading::default()), None);

@@ -20,27 +20,29 @@ const MOST: usize = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 pub enum SourceError {
     /// The address is invalid.
-    #[error("`{0}` is no address of a Prometheus: write one like http://prometheus.monitoring:9090")]
+    #[error("`{0}` is not the address of a Prometheus: write one like http://prometheus.monitoring:9090")]
     NoAddress(String),
     /// It is unreachable, or does not respond in time.
-    #[error("Prometheus does not answer: {0}")]
+    #[error("Prometheus is unreachable: {0}")]
     Away(String),
     /// It responds, but not to all queries within this many seconds.
-    #[error("Prometheus is too slow: what was asked of it needs more than {0} s")]
+    #[error("Prometheus is too slow: a query takes more than {0} s")]
     Slow(u64),
     /// It requires credentials, or rejects these.
     #[error(
-        "Prometheus lets nobody in without a password or a token, or not with this one (status {0}): give the right one in the cluster's settings"
+        "Prometheus requires a password or a token, or rejects this one (status {0}): correct it in the cluster's settings"
     )]
     Unknown(u16),
     /// It rejects the query.
     #[error("Prometheus refuses: {0}")]
     Refused(String),
     /// The response is not one of a Prometheus.
-    #[error("what answers is no Prometheus: {0}")]
+    #[error("the server at this address is not a Prometheus: {0}")]
     NotUnderstood(String),
     /// The response is too large.
-    #[error("Prometheus answers more than 64 MiB: give the cluster's own labels, so that less is asked for")]
+    #[error(
+        "the response of Prometheus exceeds 64 MiB: set the cluster's labels, so that queries match less"
+    )]
     TooMuch,
 }
 

@@ -209,16 +209,16 @@ impl Row<'_> {
     /// Why the line cannot count as an attempt, although nothing in it is wrong.
     fn lacks(&self) -> Option<BadValue> {
         if matches!(self.word().as_str(), "cached" | "skipped" | "pending" | "queued" | "running" | "") {
-            return Some(self.bad(8, "is no attempt that ran and ended"));
+            return Some(self.bad(8, "is not an attempt that ran and ended"));
         }
         if let Some(column) = (1..=2).find(|column| matches!(self.text(*column), "" | "-")) {
-            return Some(self.bad(column, "is no time"));
+            return Some(self.bad(column, "is not a time"));
         }
         // An OOM kill is enough information even without measurements.
         let last = if matches!(self.status(), Ok(Status::OutOfMemory)) { 4 } else { 5 };
         (4..=last)
             .find(|column| self.is_nothing(*column))
-            .map(|column| self.bad(column, "is no amount of memory"))
+            .map(|column| self.bad(column, "is not an amount of memory"))
     }
 
     fn attempt(&self, status: Status) -> Result<Attempt, BadValue> {
@@ -280,7 +280,7 @@ impl Row<'_> {
         match self.text(column).parse::<f64>() {
             Ok(amount) if amount.is_finite() && amount >= 0.0 => Ok(amount),
             Ok(_) => Err(self.bad(column, "must be 0 or more")),
-            Err(_) => Err(self.bad(column, "is no number")),
+            Err(_) => Err(self.bad(column, "is not a number")),
         }
     }
 
@@ -314,12 +314,12 @@ impl Row<'_> {
             | "interrupted" => Ok(Status::Failed),
             // An exit code.
             code if code.parse::<i32>().is_ok() => Ok(Status::Failed),
-            _ => Err(self.bad(8, "is no state: write `succeeded`, `failed` or `out_of_memory`")),
+            _ => Err(self.bad(8, "is not a state: write `succeeded`, `failed` or `out_of_memory`")),
         }
     }
 }
 
-const NO_MOMENT: &str = "is neither a number of seconds nor a moment like `2026-01-31T06:00:00Z`";
+const NO_MOMENT: &str = "is neither a number of seconds nor a time like `2026-01-31T06:00:00Z`";
 
 /// Seconds, or an RFC 3339 timestamp.
 fn moment(text: &str) -> Option<f64> {
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(states, [Status::Succeeded, Status::Failed, Status::OutOfMemory, Status::Failed]);
         assert_eq!(read.unclear.count, 2);
         let why =
-            "line 3, status: `gone fishing` is no state: write `succeeded`, `failed` or `out_of_memory`";
+            "line 3, status: `gone fishing` is not a state: write `succeeded`, `failed` or `out_of_memory`";
         assert_eq!(read.unclear.first.unwrap().to_string(), why);
         let none = of(&["gone fishing", "?"]).unwrap_err().to_string();
         assert!(none.starts_with("line 2, status: `gone fishing`"), "{none}");

@@ -359,11 +359,11 @@ fn a_trace_comes_back_and_what_is_wrong_in_it_is_named() {
     let header = trace::COLUMNS.join(",");
     let said = |line: &str| trace::read(format!("{header}\n{line}\n").as_bytes()).unwrap_err().to_string();
     for (line, why) in [
-        ("a,0,1,1,1,x,1,,succeeded", "line 2, peak_memory_bytes: `x` is no number"),
+        ("a,0,1,1,1,x,1,,succeeded", "line 2, peak_memory_bytes: `x` is not a number"),
         ("a,0,1,1,-1,1,1,,succeeded", "line 2, requested_memory_bytes: `-1` must be 0 or more"),
         ("a,2,1,1,1,1,1,,succeeded", "line 2, finished: `1` is before it was submitted"),
         ("a,0,1,1,1,1,-1,,succeeded", "line 2, cpu_used: `-1` must be 0 or more"),
-        ("a,0,1,1,1,1,1,,maybe", "line 2, status: `maybe` is no state"),
+        ("a,0,1,1,1,1,1,,maybe", "line 2, status: `maybe` is not a state"),
         ("a,soon,1,1,1,1,1,,failed", "line 2, submitted: `soon` is neither"),
     ] {
         assert!(said(line).contains(why), "{}", said(line));
@@ -393,7 +393,7 @@ fn lines_that_say_nothing_are_passed_over() {
     );
     assert_eq!(
         read.passed_over.first.unwrap().to_string(),
-        "line 3, peak_memory_bytes: `` is no amount of memory"
+        "line 3, peak_memory_bytes: `` is not an amount of memory"
     );
 }
 
@@ -412,7 +412,7 @@ fn lines_with_values_that_cannot_be_are_passed_over_unless_all_have_such() {
         ("a,0,1,1,inf,2,1,,succeeded", "requested_memory_bytes: `inf` must be 0 or more"),
         ("a,0,1,1,4,-2,1,,succeeded", "peak_memory_bytes: `-2` must be 0 or more"),
         ("a,0,1,1,4,2,NaN,,failed", "cpu_used: `NaN` must be 0 or more"),
-        ("a,0,1,1,4,2,much,,gone fishing", "cpu_used: `much` is no number"),
+        ("a,0,1,1,4,2,much,,gone fishing", "cpu_used: `much` is not a number"),
         ("a,0,1,1,4,2,1,inf,oom", "input_bytes: `inf` must be 0 or more"),
     ] {
         let some = read(&[good, line, good, line]).unwrap();

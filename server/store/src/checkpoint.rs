@@ -49,7 +49,7 @@ pub(crate) fn start(store: &Store) {
             enough.notified().await;
             let Some(store) = store.upgrade() else { return };
             if let Err(error) = checkpoint(&store).await {
-                tracing::warn!(%error, "the database's log could not be worked into its file; it grows meanwhile");
+                tracing::warn!(%error, "the database's log could not be checkpointed; it keeps growing");
             }
         }
     });
@@ -72,6 +72,6 @@ async fn checkpoint(store: &Inner) -> Result<(), sqlx::Error> {
 /// The last checkpoint, at shutdown: afterwards the file alone contains everything.
 pub(crate) async fn last(writer: &mut AnyConnection) {
     if let Err(error) = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(writer).await {
-        tracing::warn!(%error, "the database's log stays beside its file; the next start works it in");
+        tracing::warn!(%error, "the database's log could not be checkpointed; the next start will do it");
     }
 }

@@ -27,8 +27,7 @@ pub enum StoreError {
     },
     /// A newer program version wrote it.
     #[error(
-        "the database has schema version {found}, this program knows versions up to {known}: \
-         use the newer program that wrote it, or a copy of the database from before the upgrade"
+        "the database has schema version {found}, but this program supports versions up to {known}: use the newer program, or a database backup from before the upgrade"
     )]
     NewerSchema {
         found: i64,
@@ -37,8 +36,7 @@ pub enum StoreError {
     },
     /// A migration that ran earlier had a different text.
     #[error(
-        "the database's schema version {version} was made by a different text of the same number: \
-         it belongs to another build of this program"
+        "the database's schema version {version} differs from this program's: another build of this program created it"
     )]
     ForeignSchema {
         /// The version of the schema.
@@ -49,26 +47,28 @@ pub enum StoreError {
     ReadOnly(#[source] sqlx::Error),
     /// Another program has it locked.
     #[error(
-        "the database is locked by another program for too long: end what holds it (a backup, a shell, a second server)"
+        "another program has locked the database for too long: end that program (a backup, a shell, a second server)"
     )]
     Locked(#[source] sqlx::Error),
     /// The disk is full.
     #[error(
-        "the disk under the database is full: nothing was written; free some room and it goes on by itself"
+        "the database's disk is full: nothing was written; free some space, and the server continues by itself"
     )]
     DiskFull(#[source] sqlx::Error),
     /// The file is damaged, or not a database.
     #[error("the database file is damaged or is not a SQLite database: restore it from a backup")]
     Damaged(#[source] sqlx::Error),
     /// Another server has taken over the run.
-    #[error("run {0} is led by another server now; what was decided here about it was not written")]
+    #[error("another server leads run {0} now; the decisions of this server were not written")]
     LeaseLost(RunId),
     /// The maximum number of active runs of its pipeline is reached, across all servers.
-    #[error("run {0} cannot begin yet: as many of its pipeline are active as may be; nothing was written")]
+    #[error(
+        "run {0} cannot start yet: its pipeline has reached its maximum of active runs; nothing was written"
+    )]
     TooManyActive(RunId),
     /// The template version exists with different content.
     #[error(
-        "template {name} {version} is stored with different content: give the changed template a new version"
+        "template {name} {version} is stored with different content: use a new version for the changed template"
     )]
     TemplateChanged {
         /// The template's name.
@@ -83,8 +83,8 @@ pub enum StoreError {
     NoSuchProject(String),
     /// The project has spent its budget of this month.
     #[error(
-        "the budget of project {project} for {month} is spent, {spent} of {amount}: what runs goes on, nothing new \
-         starts before the next month, or until an administrator raises it"
+        "the budget of project {project} for {month} is spent, {spent} of {amount}: running jobs continue, no new runs \
+         start until next month, or until an administrator raises it"
     )]
     BudgetSpent {
         project: String,
@@ -94,16 +94,16 @@ pub enum StoreError {
         amount: Money,
     },
     /// The node pool already has a price from this day on.
-    #[error("this pool has a price from {0} on already: change that one")]
+    #[error("this pool already has a price from {0}: change that one")]
     PriceExists(Day),
     /// The name belonged to a deleted project.
-    #[error("there was a project {0}, and its history is kept under that name: choose another name")]
+    #[error("a deleted project {0} still has its history under this name: choose another name")]
     NameWasUsed(String),
     /// The owning project or user has just been deleted.
-    #[error("what this would belong to does not exist any more; nothing was stored")]
+    #[error("the object that it belongs to no longer exists; nothing was stored")]
     OwnerGone(#[source] sqlx::Error),
     /// The user is no longer an administrator of the platform.
-    #[error("only administrators of the platform may do this, which you no longer are; nothing was stored")]
+    #[error("you are no longer an administrator of the platform; nothing was stored")]
     NoAdministrator,
     /// The project is still in use.
     #[error(
@@ -118,21 +118,19 @@ pub enum StoreError {
         pipelines: u64,
     },
     /// The platform would have no administrator.
-    #[error("this is the last administrator: make somebody else one first")]
+    #[error("this is the last administrator: appoint another one first")]
     LastAdministrator,
     /// The subject at the identity provider belongs to another user here.
-    #[error("that account at the provider belongs to somebody here already, or you are connected already")]
+    #[error("that account at the provider already belongs to another user, or you are already connected")]
     SubjectTaken,
     /// The user could no longer sign in.
-    #[error(
-        "you have no password here and could not sign in any more: ask an administrator for a link first"
-    )]
+    #[error("you have no password here, and could no longer sign in: ask an administrator for a link first")]
     NoPassword,
     /// The project would have no owner.
     #[error("this is the last owner of project {0}: make another member an owner first")]
     LastOwner(String),
     /// The one-time link is invalid.
-    #[error("this link was used or has expired: ask for a new one")]
+    #[error("this link was used or has expired: request a new one")]
     LinkUsed,
     /// A stored value cannot be read back.
     #[error("stored {what} cannot be read: {reason}")]

@@ -107,7 +107,7 @@ async fn follow(
             // The connection was lost and re-established.
             Ok(None) => missed(&wakes, &told),
             Err(error) => {
-                tracing::warn!(%error, "the database does not answer; wake-ups from other servers are missed");
+                tracing::warn!(%error, "the database is unreachable; notifications from other servers are missed");
                 listener = again(&url).await;
                 missed(&wakes, &told);
             }
@@ -126,7 +126,7 @@ async fn again(url: &str) -> PgListener {
     loop {
         match listener(url).await {
             Ok(listener) => return listener,
-            Err(error) => tracing::debug!(%error, "the database cannot be listened to yet"),
+            Err(error) => tracing::debug!(%error, "the database's notifications are not available yet"),
         }
         tokio::time::sleep(AGAIN).await;
     }

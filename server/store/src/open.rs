@@ -121,13 +121,12 @@ async fn sqlite_readers(connect: AnyConnectOptions, busy: u128) -> Result<AnyPoo
 }
 
 async fn open_postgres(options: &Options) -> Result<Store, StoreError> {
-    let refused = |source| {
-        StoreError::CannotOpen {
+    let refused = |source| StoreError::CannotOpen {
         url: shown(&options.url),
-        hint: "look whether the server runs at this address, knows the database, and accepts the user and password"
-            .into(),
+        hint:
+            "check that the server runs at this address, has the database, and accepts the user and password"
+                .into(),
         source,
-    }
     };
     let connect = connect_options(&options.url)?;
     let breaks = Arc::<Breaks>::default();
@@ -215,7 +214,7 @@ impl<'u> SqliteFile<'u> {
         let path = Path::new(self.path);
         let folder = path.parent().unwrap_or(path);
         let hint = if path.is_dir() {
-            "this is a folder; name a file".into()
+            "this is a folder; write the path of a file".into()
         } else if !folder.is_dir() {
             format!("the folder `{}` does not exist; create it", folder.display())
         } else {

@@ -90,10 +90,10 @@ async fn look_after(reserve: Weak<Reserve>, wanted: Arc<Notify>) {
                 continue;
             }
             Ok(false) => {}
-            Err(error) if failed => tracing::debug!(%error, "the database's reserve cannot be made"),
+            Err(error) if failed => tracing::debug!(%error, "the database's reserve cannot be created"),
             Err(error) => {
                 failed = true;
-                tracing::warn!(%error, "the database's reserve cannot be made; it is tried again");
+                tracing::warn!(%error, "the database's reserve cannot be created; retrying");
             }
         }
         sleep(AGAIN).await;
@@ -129,10 +129,10 @@ impl Reserve {
         }
         match fs::remove_file(&self.path) {
             Ok(()) => tracing::warn!(
-                "the disk under the database is full: its reserve of {} is given up, and made again when there is room",
+                "the database's disk is full: its reserve of {} is released, and created again when there is space",
                 shown(self.bytes)
             ),
-            Err(error) => tracing::error!(%error, "the database's reserve could not be given up"),
+            Err(error) => tracing::error!(%error, "the database's reserve could not be released"),
         }
         self.wanted.notify_one();
     }

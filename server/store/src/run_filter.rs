@@ -62,7 +62,7 @@ const RUN: char = '\u{1e}';
 impl RunMark {
     /// From the run's id, state, end time and the rest.
     fn read(text: &str) -> Result<Self, StoreError> {
-        let unreadable = || StoreError::Unreadable { what: "run", reason: format!("`{text}` is no mark") };
+        let unreadable = || StoreError::Unreadable { what: "run", reason: format!("`{text}` is not a mark") };
         let mut fields = text.splitn(4, FIELD);
         let mut field = || fields.next().ok_or_else(unreadable);
         let id = field()?.parse().map_err(|_| unreadable())?;

@@ -72,7 +72,7 @@ impl Only {
         let old = mem::replace(&mut self.connection, fresh);
         self.begun = false;
         if let Err(error) = old.close().await {
-            tracing::debug!(%error, "a writing connection was given up");
+            tracing::debug!(%error, "a writing connection was closed with an error");
         }
         Ok(())
     }

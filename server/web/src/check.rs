@@ -19,7 +19,7 @@ impl Found {
     pub fn name(&mut self, path: &str, text: &str, most: usize) {
         if !is_label(text) || text.len() > most {
             let message = format!(
-                "`{text}` is no name: write lower-case letters, digits and `-`, a letter or digit first and last, at most \
+                "`{text}` is not a valid name: use lower-case letters, digits and `-`, beginning and ending with a letter or digit, at most \
                  {most} characters"
             );
             self.0.push(Problem::error(Code::InvalidName, path, message));
@@ -30,8 +30,7 @@ impl Found {
     pub fn dotted_name(&mut self, path: &str, text: &str, most: usize) {
         if !text.split('.').all(is_label) || text.len() > most {
             let message = format!(
-                "`{text}` is no name: write lower-case letters, digits, `-` and `.`, a letter or digit first and last, at \
-                 most {most} characters"
+                "`{text}` is not a valid name: use lower-case letters, digits, `-` and `.`, beginning and ending with a letter or digit, at most {most} characters"
             );
             self.0.push(Problem::error(Code::InvalidName, path, message));
         }
@@ -53,7 +52,7 @@ impl Found {
             self.wrong(path, format!("it has {count} characters: write at most {most}"));
         }
         if text.contains('\0') {
-            self.wrong(path, "it holds a NUL character, which no text needs");
+            self.wrong(path, "it contains a NUL character: remove it");
         }
     }
 

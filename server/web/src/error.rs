@@ -213,22 +213,23 @@ impl ApiError {
     /// Changed concurrently. Includes the current ETag.
     #[must_use]
     pub fn stale(what: &str, etag: HeaderValue) -> Self {
-        let detail =
-            format!("{what} was changed meanwhile: read it again, and send its present ETag in If-Match");
+        let detail = format!("{what} has changed: read it again, and send its current ETag in If-Match");
         Self::new(Kind::Stale, detail).with_header(header::ETAG, etag)
     }
 
     /// Method not allowed. The `Allow` header lists the path's methods.
     #[must_use]
     pub fn no_method() -> Self {
-        Self::new(Kind::NoMethod, "this address has no such method; the header Allow lists those that it has")
+        Self::new(
+            Kind::NoMethod,
+            "this path does not support the method; the header Allow lists the supported ones",
+        )
     }
 
     /// `If-Match` is missing.
     #[must_use]
     pub fn precondition_required() -> Self {
-        let detail =
-            "send the ETag of what you have read in the header If-Match, so that nobody's change is lost";
+        let detail = "send the ETag that you read in the header If-Match, so that no change is lost";
         Self::new(Kind::PreconditionRequired, detail)
     }
 
@@ -370,12 +371,10 @@ impl From<StoreError> for ApiError {
             StoreError::NoAdministrator => Self::forbidden(error.to_string()),
             StoreError::LinkUsed => Self::new(Kind::Gone, error.to_string()),
             StoreError::Database(_) | StoreError::CannotOpen { .. } | StoreError::Locked(_) => {
-                Self::unavailable("the database does not answer at present; nothing was changed")
-                    .caused_by(error)
+                Self::unavailable("the database is unreachable; nothing was changed").caused_by(error)
             }
             StoreError::DiskFull(_) | StoreError::ReadOnly(_) => {
-                Self::unavailable("the database cannot be written at present; nothing was changed")
-                    .caused_by(error)
+                Self::unavailable("the database is not writable; nothing was changed").caused_by(error)
             }
             other => Self::internal(other),
         }

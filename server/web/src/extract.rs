@@ -53,7 +53,7 @@ fn check(body: &[u8]) -> ApiResult<()> {
         return Err(ApiError::new(Kind::Malformed, format!("the body is not UTF-8, from byte {at} on")));
     }
     if depth(body) > DEEPEST {
-        let detail = format!("lists and mappings lie in each other more than {DEEPEST} deep");
+        let detail = format!("lists and mappings are nested more than {DEEPEST} deep");
         return Err(ApiError::new(Kind::Malformed, detail));
     }
     Ok(())
@@ -78,9 +78,7 @@ fn depth(body: &[u8]) -> usize {
 
 fn of_body(rejection: &BytesRejection) -> ApiError {
     match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            ApiError::new(Kind::TooLarge, "the body is larger than is read here")
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(Kind::TooLarge, "the body exceeds the size limit"),
         _ => ApiError::new(Kind::Malformed, rejection.body_text()),
     }
 }

@@ -181,7 +181,7 @@ fn allow(rule: &Rule, caller: &Caller) -> ApiResult<Option<()>> {
     if caller.scope < rule.scope {
         let wanted = rule.scope.as_str();
         return Err(ApiError::forbidden(format!(
-            "this token may not do it: a token with the scope `{wanted}` may"
+            "this token may not do this: it needs the scope `{wanted}`"
         )));
     }
     if caller.via.bound_to().is_some() && rule.reaches_beyond_a_project() {

@@ -129,10 +129,10 @@ fn read(name: &str, said: LimitBody) -> ApiResult<Limit> {
     let mut found = Found::default();
     found.name("/limit", name, NAME);
     if said.at_once.is_none() && said.a_minute.is_none() {
-        found.wrong("/at_once", "say how many at once, how many a minute, or both");
+        found.wrong("/at_once", "set a maximum of concurrent jobs, of starts per minute, or both");
     }
     if said.a_minute == Some(0) {
-        found.wrong("/a_minute", "write at least 1; to let none start, write 0 at once");
+        found.wrong("/a_minute", "must be at least 1; to let none start, set the concurrent maximum to 0");
     }
     let description = said.description.filter(|text| !text.trim().is_empty());
     if let Some(text) = &description {

@@ -62,8 +62,7 @@ impl PageQuery {
             return Ok(None);
         };
         let key = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-        let wrong =
-            || ApiError::field("/cursor", "the cursor is not one that a list gave: begin without one");
+        let wrong = || ApiError::field("/cursor", "the cursor is invalid: start without one");
         key.map(Some).ok_or_else(wrong)
     }
 
@@ -76,7 +75,7 @@ impl PageQuery {
         match serde_json::from_str::<(String, K)>(&text) {
             Ok((of, place)) if of == sort => Ok(Some(place)),
             _ => {
-                let message = "the cursor is not one that this list gave: begin without one";
+                let message = "the cursor is not from this list: start without one";
                 Err(ApiError::field("/cursor", message))
             }
         }

@@ -130,14 +130,14 @@ mod tests {
         assert_eq!(of("worker-1 ended with exit code 3 after 12s"), "worker-1 在 12s 后以退出码 3 结束");
         let both = of("worker-1 ended with exit code 3; 2 other workers were stopped because of it");
         assert_eq!(both, "worker-1 以退出码 3 结束；另外 2 个 worker 因此被停止");
-        assert_eq!(of("asks for 8 CPU, 4 are free"), "需要 8 CPU 核，空闲 4");
-        assert_eq!(of("asks for 8 CPU, 1 is free"), "需要 8 CPU 核，空闲 1");
-        let waits = "the task's parallelism is 2: 2 of its instances are under way";
+        assert_eq!(of("requests 8 CPU, 4 are free"), "需要 8 CPU 核，空闲 4");
+        assert_eq!(of("requests 8 CPU, 1 is free"), "需要 8 CPU 核，空闲 1");
+        let waits = "the task's parallelism is 2: 2 of its instances are active";
         assert_eq!(of(waits), "任务的并行上限为 2：有 2 个实例正在进行");
-        let behind = "the task's parallelism is 2: 2 of its instances are under way, and 3 wait before it";
+        let behind = "the task's parallelism is 2: 2 of its instances are active, and 3 are queued ahead";
         assert_eq!(of(behind), "任务的并行上限为 2：有 2 个实例正在进行，前面还有 3 个在等待");
         assert_eq!(of("said by nobody"), "said by nobody");
-        assert_eq!(said(Lang::En, "asks for 8 CPU, 4 are free"), "asks for 8 CPU, 4 are free");
+        assert_eq!(said(Lang::En, "requests 8 CPU, 4 are free"), "requests 8 CPU, 4 are free");
     }
 
     /// The name of a task, a user or a file can equal one of the server's messages.

@@ -27,7 +27,7 @@ impl<S: Copy> Sort<S> {
             None => {
                 let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
                 let message = format!(
-                    "sort is `{asked}`: it must be one of {}; with - before it the last one comes first",
+                    "sort is `{asked}`: it must be one of {}; prefix - for descending order",
                     all.join(", ")
                 );
                 Err(ApiError::field("/sort", message))

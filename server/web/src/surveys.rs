@@ -23,13 +23,13 @@ struct Part {
 const PARTS: [Part; 8] = [
     Part {
         name: "Volcano",
-        purpose: "starts gangs whole, and shares the cluster between queues",
+        purpose: "gang scheduling, and queues that share the cluster",
         serves: "batch.volcano.sh",
         program: "volcano",
     },
     Part {
         name: "Kueue",
-        purpose: "queues jobs by quota where Volcano is not there",
+        purpose: "queues jobs by quota if Volcano is not installed",
         serves: "kueue.x-k8s.io",
         program: "kueue",
     },
@@ -59,13 +59,13 @@ const PARTS: [Part; 8] = [
     },
     Part {
         name: "frameworkcontroller",
-        purpose: "runs NNI as Frameworks, where nothing starts gangs whole",
+        purpose: "runs NNI as Frameworks if there is no gang scheduler",
         serves: "frameworks.frameworkcontroller.microsoft.com",
         program: "frameworkcontroller",
     },
     Part {
         name: "metrics",
-        purpose: "tells what pods use",
+        purpose: "measures the usage of pods",
         serves: "metrics.k8s.io",
         program: "metrics-server",
     },
@@ -78,7 +78,7 @@ const PARTS: [Part; 8] = [
 pub(crate) async fn check(web: &Web, name: &str, project: &str) -> ApiResult<ClusterCheck> {
     let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
     let Some(survey) = executor.survey(project) else {
-        let message = format!("`{name}` is the server's own machine: its page says what it has");
+        let message = format!("`{name}` is the server's machine: see its resources on its page");
         return Err(ApiError::conflict(message));
     };
     let record = web.store().cluster(name).await?;
@@ -113,17 +113,17 @@ pub(crate) async fn check(web: &Web, name: &str, project: &str) -> ApiResult<Clu
 /// Problems of a Slurm cluster.
 fn of_slurm(survey: &Survey) -> Vec<String> {
     if let Some(error) = &survey.error {
-        return vec![format!("the cluster does not answer: {error}")];
+        return vec![format!("the cluster is unreachable: {error}")];
     }
     let missing = survey.findings.iter().filter(|finding| !finding.found);
     let sentence = |finding: &Finding| {
         let (name, why) = (&finding.name, finding.detail.as_deref().unwrap_or_default());
         match finding.subject {
-            Subject::Queue => format!("the account `{name}` is not as the quotas say: {why}"),
-            Subject::Setting => format!("its setting `{name}` does not hold: {why}"),
-            Subject::Untried => format!("not all of its setting `{name}` was tried: {why}"),
+            Subject::Queue => format!("the account `{name}` does not match the quotas: {why}"),
+            Subject::Setting => format!("its setting `{name}` is wrong: {why}"),
+            Subject::Untried => format!("its setting `{name}` was checked only in part: {why}"),
             _ => format!(
-                "accounting does not answer, so that how a job ended is not known once Slurm lists it no more: {why}"
+                "Slurm accounting is unreachable, so the outcome of jobs that Slurm no longer lists is unknown: {why}"
             ),
         }
     };
@@ -135,7 +135,7 @@ async fn exporters(source: Result<Option<Prometheus>, String>) -> (Vec<ExporterV
     let source = match source {
         Ok(Some(source)) => source,
         Ok(None) => {
-            let message = "no Prometheus is named: nobody measures what its nodes and GPUs do";
+            let message = "no Prometheus is configured: there are no metrics of its nodes and GPUs";
             return (Vec::new(), Some(message.to_owned()));
         }
         Err(problem) => return (Vec::new(), Some(problem)),
@@ -172,32 +172,27 @@ fn framework(outlook: Outlook) -> FrameworkView {
 /// Problems that prevent or impair jobs, with what to do.
 fn problems(survey: &Survey, volcano: bool, frameworks: &[Outlook]) -> Vec<String> {
     if let Some(error) = &survey.error {
-        return vec![format!("the cluster does not answer: {error}")];
+        return vec![format!("the cluster is unreachable: {error}")];
     }
     let missing = survey.findings.iter().filter(|finding| !finding.found);
     let mut found: Vec<String> = missing.clone().filter_map(sentence).collect();
     if let Some(Refusals { count, why }) = &survey.refusals {
-        found.insert(
-            0,
-            format!(
-                "requests of the last ten minutes that it did not answer, or could not do: {count}; {why}"
-            ),
-        );
+        found.insert(0, format!("failed or unanswered requests of the last ten minutes: {count}; {why}"));
     }
     let rights: Vec<&str> = missing
         .filter(|finding| finding.subject == Subject::Right)
         .map(|finding| finding.name.as_str())
         .collect();
     if !rights.is_empty() {
-        found.push(format!("the server's account may not: {}", rights.join(", ")));
+        found.push(format!("the server's account lacks permissions: {}", rights.join(", ")));
     }
     if !volcano {
-        found.push("Volcano is not there: nothing starts gangs whole".to_owned());
+        found.push("Volcano is not installed: there is no gang scheduling".to_owned());
     }
     for outlook in frameworks {
         if let Some(serves) = outlook.missing {
             found.push(format!(
-                "`{}` has no operator here (`{serves}`): its jobs become {}",
+                "`{}` has no operator installed (`{serves}`): its jobs become {}",
                 outlook.framework,
                 outlook.decision.split(',').next().unwrap_or_default()
             ));
@@ -210,32 +205,31 @@ fn sentence(finding: &Finding) -> Option<String> {
     let name = &finding.name;
     Some(match finding.subject {
         Subject::Namespace if finding.detail.is_some() => {
-            format!("the namespace `{name}` is being deleted: it takes no jobs")
+            format!("the namespace `{name}` is being deleted: it accepts no jobs")
         }
-        Subject::Namespace => format!("the namespace `{name}` is not there: kubectl create namespace {name}"),
+        Subject::Namespace => format!("the namespace `{name}` does not exist: run kubectl create namespace {name}"),
         Subject::ServiceAccount => {
-            format!("the service account `{name}` is not in the namespace: jobs cannot start without it")
+            format!("the service account `{name}` does not exist in the namespace: jobs cannot start without it")
         }
         Subject::Claim => format!(
-            "the claim `{name}` is not in the namespace: make one that many nodes can write to, and that this server mounts"
+            "the PVC `{name}` does not exist in the namespace: create it with access mode ReadWriteMany, and mount it on this server"
         ),
         Subject::Files => {
             let path = finding.detail.as_deref().unwrap_or_default();
             format!(
-                "this server does not see the files of the claim `{name}`: mount it where the server runs, at {path}"
+                "this server cannot access the files of the PVC `{name}`: mount it on the server at {path}"
             )
         }
         Subject::Queue => {
             let why = finding.detail.as_deref().unwrap_or_default();
-            format!("the queue `{name}` is not as the quotas say: {why}")
+            format!("the queue `{name}` does not match the quotas: {why}")
         }
         Subject::Aside => {
             let why = finding.detail.as_deref().unwrap_or_default();
-            format!("nodes that are set aside are not cordoned, so that pods of others still go there: {why}")
+            format!("nodes cordoned in Cubeloom are not cordoned in Kubernetes, so other pods still start there: {why}")
         }
         Subject::Others => {
-            "what pods of others take of the nodes is not known, so that less may be free than is said: the \
-             server's account may not list and watch the pods of all namespaces"
+            "usage by other pods is unknown, so less may be free than shown: allow the server's account to list and watch pods of all namespaces"
                 .to_owned()
         }
         Subject::Program | Subject::Kind | Subject::Right | Subject::Setting | Subject::Untried => {
@@ -263,19 +257,19 @@ mod tests {
                 finding(Subject::Program, "slurmdbd", Some("connection refused")),
                 finding(Subject::Queue, "cl-vision", Some("Access/permission denied")),
                 finding(Subject::Queue, "cl-text", None),
-                finding(Subject::Setting, "facts.partition", Some("no node is in the partition `old`")),
-                finding(Subject::Untried, "way.accounts", Some("of 34 accounts only 32 were tried")),
+                finding(Subject::Setting, "facts.partition", Some("the partition `old` has no nodes")),
+                finding(Subject::Untried, "way.accounts", Some("only 32 of 34 accounts were checked")),
             ],
             refusals: None,
         };
         assert_eq!(
             of_slurm(&survey),
             [
-                "accounting does not answer, so that how a job ended is not known once Slurm lists it no more: \
+                "Slurm accounting is unreachable, so the outcome of jobs that Slurm no longer lists is unknown: \
                  connection refused",
-                "the account `cl-vision` is not as the quotas say: Access/permission denied",
-                "its setting `facts.partition` does not hold: no node is in the partition `old`",
-                "not all of its setting `way.accounts` was tried: of 34 accounts only 32 were tried",
+                "the account `cl-vision` does not match the quotas: Access/permission denied",
+                "its setting `facts.partition` is wrong: the partition `old` has no nodes",
+                "its setting `way.accounts` was checked only in part: only 32 of 34 accounts were checked",
             ]
         );
     }

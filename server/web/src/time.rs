@@ -38,7 +38,7 @@ impl std::str::FromStr for Time {
     fn from_str(text: &str) -> Result<Self, String> {
         let time: Result<jiff::Timestamp, _> = text.parse();
         time.map(|time| Self(Timestamp(time.as_microsecond())))
-            .map_err(|_| format!("`{text}` is not a moment such as 2026-03-01T09:30:00Z"))
+            .map_err(|_| format!("`{text}` is not a timestamp such as 2026-03-01T09:30:00Z"))
     }
 }
 

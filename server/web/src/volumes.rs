@@ -93,7 +93,7 @@ pub(crate) async fn open(web: &Web, caller: Option<&Caller>, project: &str, name
             let opened = blocking(move || Folder::open(path.as_ref(), owner)).await?;
             let missing = || {
                 ApiError::unavailable(format!(
-                    "the folder of the volume `{name}` is not there: an administrator can make it"
+                    "the folder of the volume `{name}` does not exist: an administrator can create it"
                 ))
             };
             opened.map(|folder| Tree::Folder(Arc::new(folder))).ok_or_else(missing)
@@ -134,13 +134,10 @@ pub(crate) async fn open_to_write(web: &Web, caller: &Caller, project: &str, nam
 async fn out_of_sight(web: &Web, name: &str, cluster: &str) -> ApiResult<ApiError> {
     let sentence = match workspace_claim(web, cluster).await? {
         Some(workspace) => format!(
-            "the volume `{name}` is a claim that only jobs on the Kubernetes cluster `{cluster}` see: an administrator can \
-             mount it where this server runs and name that folder in the volume; or copy its files into the workspace, the \
-             claim `{workspace}`, with a task that has the volume"
+            "the volume `{name}` is a PVC that only jobs on the Kubernetes cluster `{cluster}` can access: an administrator can mount it on this server and set its mount path; or copy its files into the workspace, the PVC `{workspace}`, with a task that has the volume"
         ),
         None => format!(
-            "the volume `{name}` is a claim on the Kubernetes cluster `{cluster}`, which this server does not know: an \
-             administrator can add it on the page of the clusters"
+            "the volume `{name}` is a PVC on the Kubernetes cluster `{cluster}`, which is not added here: an administrator can add it on the page Clusters"
         ),
     };
     Ok(ApiError::conflict(sentence))

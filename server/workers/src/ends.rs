@@ -118,7 +118,7 @@ impl Finish<'_> {
         match self.end {
             End::Exit { code } => format!("ended with exit code {code}{after}"),
             End::Signal { signal } => format!("was ended by signal {}{after}", signal_name(*signal)),
-            End::OutOfMemory => format!("used more memory than it had{after}"),
+            End::OutOfMemory => format!("was OOM killed{after}"),
             End::SetupFailed { code: Some(code), .. } => {
                 format!("did not run: its setup ended with exit code {code}")
             }
@@ -127,7 +127,7 @@ impl Finish<'_> {
             }
             End::CouldNotStart { message } => format!("could not start: {message}"),
             End::NeverRan => "never ran".into(),
-            End::Lost => "is lost: the process that watched over it is gone without a record".into(),
+            End::Lost => "is lost: its supervising process ended without a record".into(),
             End::TimedOut => format!("was stopped{after}, its timeout"),
             End::Evicted { message } => format!("was evicted{after}: {message}"),
             End::CardLost { message } => format!("lost its GPU{after}: {message}"),

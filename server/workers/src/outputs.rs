@@ -112,7 +112,7 @@ pub fn collect_within<P: Into<Place>>(files: impl Iterator<Item = (String, P)>, 
         add_file(&mut report, &worker, Ok(path));
     }
     if left_out > 0 {
-        let why = "the files of all together are too long";
+        let why = "the output files are too long in total";
         warn(&mut report, format!("the outputs of {left_out} workers were not read: {why}"));
     }
     report
@@ -157,7 +157,7 @@ pub fn add(report: &mut Report, worker: &str, text: &[u8]) {
             Err(error) if line.trim_ascii_start().starts_with(OF_A_MODEL) => {
                 warn(
                     report,
-                    format!("{worker}: a model is not registered, for its line cannot be read: {error}"),
+                    format!("{worker}: a model is not registered, because its line cannot be read: {error}"),
                 );
             }
             Err(_) => bad += 1,
@@ -169,7 +169,7 @@ pub fn add(report: &mut Report, worker: &str, text: &[u8]) {
         }
     }
     if bad > 0 {
-        let lines = "lines of its outputs are not of the form {\"output\": {\"name\": value}} and the like";
+        let lines = "lines of its outputs do not have the form {\"output\": {\"name\": value}} or similar";
         warn(report, format!("{worker}: {bad} {lines}"));
     }
 }
@@ -203,7 +203,7 @@ pub fn missing(required: &[String], report: &Report) -> Option<Failure> {
     let first = missing.first()?;
     let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
     let message = format!(
-        "it ended well, but did not write {}; append a line such as {{\"output\": {{\"{first}\": 1}}}} to the file that CUBELOOM_OUTPUTS names",
+        "it succeeded, but did not write {}; append a line such as {{\"output\": {{\"{first}\": 1}}}} to the file that CUBELOOM_OUTPUTS names",
         names.join(", "),
     );
     Some(Failure::new(FailureKind::MissingOutput, message))

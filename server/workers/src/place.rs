@@ -36,12 +36,12 @@ impl Guard {
 
     /// Opens anything below. Never follows a link, and never blocks.
     fn enter(&self, path: &Path, flags: OFlags) -> io::Result<File> {
-        let below = path.strip_prefix(&self.path).map_err(|_| refused("it lies elsewhere"))?;
+        let below = path.strip_prefix(&self.path).map_err(|_| refused("it is in another folder"))?;
         // `O_PATH` never blocks.
         let waits = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK };
         match self.folder.at(below, flags | waits, Links::Refused) {
             Ok(found) => Ok(found.into()),
-            Err(Errno::LOOP | Errno::XDEV | Errno::NXIO) => Err(refused("a link or a device stands there")),
+            Err(Errno::LOOP | Errno::XDEV | Errno::NXIO) => Err(refused("it is a link or a device")),
             Err(error) => Err(error.into()),
         }
     }
@@ -118,7 +118,7 @@ impl Place {
         let file = guard.enter(&self.path, OFlags::RDONLY)?;
         let found = file.metadata()?;
         if !found.is_file() {
-            return Err(refused("it is no plain file"));
+            return Err(refused("it is not a regular file"));
         }
         guard.owns(&found)?;
         Ok(file)
@@ -239,7 +239,7 @@ mod tests {
             assert!(is_absent(&error), "{name}: {error}");
         }
         assert!(place.join("above").names().is_err());
-        assert!(is_absent(&place.other(&secret).open().unwrap_err()), "it lies elsewhere");
+        assert!(is_absent(&place.other(&secret).open().unwrap_err()), "it is in another folder");
 
         let others = guarded(&inside, owner + 1);
         assert!(is_absent(&others.join("worker-0/stdout").read(10).unwrap_err()));

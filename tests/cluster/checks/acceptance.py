@@ -42,11 +42,11 @@ def _variety() -> list[Path]:
     """The manifests that the compiler's own randomized tests have written, if any."""
     folder = os.environ.get("CUBELOOM_TEST_OBJECTS")
     if folder is None:
-        print("skipped: a variety of objects: CUBELOOM_TEST_OBJECTS names no folder", flush=True)
+        print("skipped: a variety of manifests: CUBELOOM_TEST_OBJECTS is not a folder", flush=True)
         return []
     files = sorted(Path(folder).glob("*.json"))
     if not files:
-        raise SystemExit(f"{folder} has no objects: it is what the compiler's test `kubernetes::written` writes")
+        raise SystemExit(f"{folder} has no manifests: the compiler's test `kubernetes::written` writes them")
     return files
 
 
@@ -73,7 +73,7 @@ def _result(api: Api, name: str, thing: Object) -> tuple[str, str]:
 
 def _unknown_field_is_refused(api: Api) -> tuple[str, str]:
     """Checks the check itself: if nothing were refused, the results above would mean nothing."""
-    name = "a job with a field that nobody knows is refused"
+    name = "a job with an unknown field is rejected"
     _, (thing,) = next(compiled.of_pipeline(FRAMEWORKS))
     thing["metadata"]["namespace"] = NAMESPACE
     thing["spec"]["nobodyKnows"] = 1

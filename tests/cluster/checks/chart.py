@@ -31,18 +31,18 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
         api.apply(_namespace(name))
     for values in sorted(helm.VALUES.glob("*.yaml")):
         linted = _said(lambda: helm.call("lint", "--strict", helm.CHART, "--values", values))
-        yield f"chart ({values.stem}): helm lint is content", linted
+        yield f"chart ({values.stem}): helm lint passes", linted
         things = helm.objects(NAMESPACE, values)
         for name in {thing["metadata"].get("namespace") for thing in things} - {None}:
             api.apply(_namespace(name))
         for thing in things:
             what = f"chart ({values.stem}): {thing['kind']} {thing['metadata']['name']} is accepted"
             yield what, _said(lambda: api.apply(thing, dry_run=True))
-        yield f"chart ({values.stem}): the server's pod is as confined as can be", _is_confined(api, things)
+        yield f"chart ({values.stem}): the server's pod is fully confined", _is_confined(api, things)
     for setting, word in NONSENSE.items():
         yield f"chart: {setting} is refused", _refused(setting, word)
-    yield "chart: Prometheus Operator is told where the metrics are, and nobody outside, and when to tell", _watched()
-    yield "chart: no right on the whole cluster unless a value asks for it", _narrow()
+    yield "chart: Prometheus Operator gets the metrics' address and the alert rules; nothing is exposed outside", _watched()
+    yield "chart: no cluster-wide permission unless a value requests it", _narrow()
 
 
 def _namespace(name: str) -> Object:
@@ -88,16 +88,16 @@ def _watched() -> str:
     found = [one["spec"] for one in services if wanted <= one["metadata"]["labels"].items()]
     ports = [{port["name"] for port in spec["ports"]} for spec in found]
     if ports != [asked]:
-        return f"it asks at {asked}, and the services that it selects have {ports}"
+        return f"it scrapes {asked}, but the services that it selects have {ports}"
     outside = [one["spec"] for one in services if one["spec"]["type"] != "ClusterIP"]
     told = {port["name"] for spec in outside for port in spec["ports"]}
     if told != {"http"}:
-        return f"outside of the cluster there is {told}"
+        return f"exposed outside the cluster: {told}"
     rules = yaml.safe_load(Path(helm.CHART, "rules.yaml").read_text())
-    return "" if things["PrometheusRule"]["spec"] == rules else "its rules are others than rules.yaml"
+    return "" if things["PrometheusRule"]["spec"] == rules else "its rules differ from rules.yaml"
 
 
 def _narrow() -> str:
     things = helm.objects(NAMESPACE, helm.VALUES / "sqlite.yaml", "--set", "rights.nodes=false,rights.pods=false,rights.cordon=false,rights.queues=false")
     wide = [thing["kind"] for thing in things if thing["kind"].startswith("Cluster")]
-    return f"there is {wide}" if wide else ""
+    return f"cluster-wide: {wide}" if wide else ""

@@ -16,7 +16,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     jobs = jobs_of(api, "crews") | jobs_of(api, "meeting")
     _write_rows(jobs["boost"].run)
     yield "the ranks of an MPIJob run in its workers, which reach each other", _done(jobs["mpi"], _ranks)
-    yield "the workers of a Volcano Job call each other by name", _done(jobs["ring"], _ring)
+    yield "the workers of a Volcano Job reach each other by name", _done(jobs["ring"], _ring)
     yield "the workers of a PyTorchJob meet at its master", _done(jobs["meet"], _meeting)
     yield "the workers of an XGBoostJob train one model", _done(jobs["boost"], _model)
     # Its pods and logs are deleted with it, so the program itself checks where its tasks run, and fails on an
@@ -49,7 +49,7 @@ def _failed(job: Job, reason: str, words: str) -> str:
 def _ranks(job: Job) -> str:
     (said,) = (log for name, log in job.logs().items() if name.startswith("launcher"))
     hosts = " ".join(f"{job.name}-worker-{index}" for index in range(2))
-    return "" if f"sum 3 {hosts}" in said else "the sum, or the workers' names, are not there"
+    return "" if f"sum 3 {hosts}" in said else "the sum, or the workers' names, are missing"
 
 
 def _ring(job: Job) -> str:
@@ -66,7 +66,7 @@ def _meeting(job: Job) -> str:
 
 
 def _model(job: Job) -> str:
-    return "" if (job.run / "model.json").exists() else "there is no model"
+    return "" if (job.run / "model.json").exists() else "the model is missing"
 
 
 def _write_rows(folder: Path) -> None:

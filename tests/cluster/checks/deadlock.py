@@ -27,10 +27,10 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     began = _begun(api, things)
     time.sleep(STANDSTILL)
     stuck = waits and began == _begun(api, things) and set(began.values()) == {ROOM // GANGS}
-    yield "without gangs, four jobs where three fit begin in part and none goes on", "" if stuck else str(began)
+    yield "without gangs, four jobs where three fit start in part and none continues", "" if stuck else str(began)
     reasons = _waiting(api, things)
     told = all("Insufficient nvidia.com/gpu" in reason for reason in reasons)
-    yield "what each of them waits for is a card", "" if reasons and told else str(reasons)
+    yield "each of them waits for a GPU", "" if reasons and told else str(reasons)
     pods.remove(api, things)
 
 

@@ -28,7 +28,7 @@ def ended(api: Api, started: list[tuple[str, Object, str]]) -> Iterator[tuple[st
         seen = now or f"not at its end: {state(api, thing)}"
         yield f"{name} ends as {wanted}", "" if now == wanted else f"it is {seen}"
         if now == wanted and thing["kind"] in LAST:
-            yield f"{name} leaves nothing that runs", _left(api, thing, end)
+            yield f"{name} leaves no processes", _left(api, thing, end)
         if now:
             api.delete(thing)
 

@@ -25,7 +25,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
         for task, things in compiled.of_pipeline(PIPELINE, facts):
             for thing in things:
                 api.apply(thing)
-            name = f"{cluster}: the pods of `{task}` ({things[-1]['kind']}) have cores of their own"
+            name = f"{cluster}: the pods of `{task}` ({things[-1]['kind']}) have dedicated CPUs"
             yield name, _wrong(api, things)
             pods.remove(api, things)
 

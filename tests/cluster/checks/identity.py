@@ -40,7 +40,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
             for name in (variables | expected.get(worker, {}))
             if name not in MORE and variables.get(name) != expected.get(worker, {}).get(name)
         ]
-        name = f"{task}: the {thing['kind']} tells workers what the compiler would"
+        name = f"{task}: the {thing['kind']} gives workers the compiler's variables"
         yield name, "; ".join(wrong) if told.keys() == expected.keys() else f"its workers are {sorted(told)}"
         api.delete(thing)
 

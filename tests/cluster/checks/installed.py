@@ -40,7 +40,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "cubeloom-0", "namespace": namespace}}
         ready = pods.wait(lambda: _is_ready(api.get(pod)))
         seen = "" if ready else str((api.get(pod) or {}).get("status"))
-        yield "the chart's server becomes ready, confined as it is", seen
+        yield "the chart's confined server becomes ready", seen
         if ready:
             yield from _used(api, pod, namespace)
         for thing in reversed(things):
@@ -91,9 +91,9 @@ def _used(api: Api, pod: Object, namespace: str) -> Iterator[tuple[str, str]]:
     product.add({"name": "here", "access": "in_cluster", "namespace": namespace, "workspace_claim": "workspace"})
     told = product.get("/clusters/here/check")["problems"]
     problems = [each for each in told if not any(absent in each for absent in ABSENT)]
-    yield "it reaches its cluster with its own account, and misses nothing there", "; ".join(problems)
+    yield "it reaches its cluster with its own account, and nothing is missing there", "; ".join(problems)
     refused = product.refusal(TASKS.replace("cluster: here\n", ""))
-    yield "it takes no job for its own pod", "" if "CPU" in refused else refused
+    yield "it starts no jobs in its own pod", "" if "CPU" in refused else refused
     run = product.start(TASKS)
     pods.wait(lambda: product.get(f"/runs/{run}")["state"] not in ("queued", "running"))
     outputs = product.get(f"/runs/{run}/outputs")["items"]

@@ -49,9 +49,9 @@ def _left(word: str) -> str:
         if not changed or group.returncode != 0:
             return f"it ended with {group.returncode}: {log.read_text()}"
         if state.exists():
-            return f"its files are left: {list(state.iterdir())}"
+            return f"its files remain: {list(state.iterdir())}"
         if left := [line for line in _commands() if str(state) in line]:
-            return f"it goes on: {left}"
+            return f"it is still running: {left}"
     if during == before:
         return "there was nothing to undo"
     # The guard is a separate process, which ends a moment later.

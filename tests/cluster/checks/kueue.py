@@ -24,11 +24,11 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     yield "every job names the queue of Kueue", ", ".join(unnamed)
     time.sleep(PATIENCE)
     early = [pod["metadata"]["name"] for pod in pods.of_jobs(api, jobs)]
-    yield "no job has pods before Kueue lets it in", ", ".join(early)
+    yield "no job has pods before Kueue admits it", ", ".join(early)
     for job in jobs:
         api.request("PATCH", api.path(job), _let_in(job), "application/merge-patch+json")
     for name, wrong in endings.ended(api, started):
-        yield f"let in by Kueue, {name}", wrong
+        yield f"admitted by Kueue, {name}", wrong
 
 
 def _let_in(job: Object) -> Object:

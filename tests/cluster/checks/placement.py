@@ -31,13 +31,13 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     if not pods.wait(lambda: all(nodes.is_ready(api.get(node)) for node in made)):
         raise SystemExit("the nodes of `placement` do not become ready")
     for name, facts in SCHEDULERS.items():
-        yield f"{name}: {NODES} tasks of a run are put on {NODES} nodes", _apart(api, facts)
-        yield f"{name}: a task that must be alone waits where every node has one, and says why", _alone(api, facts)
-        yield f"{name}: a gang of eight cards is put on two nodes of four", _packed(api, facts)
-        yield f"{name}: of one job, workers with cards are put together, parameter servers apart", _by_role(api, facts)
-        yield f"{name}: the workers of a task that must be alone share its node", _together(api, "gangs", facts, 4)
-        yield f"{name}: tasks that must be alone in their zone are, each whole", _together(api, "zones", facts, 2)
-        yield f"{name}: workers are put where the lowest share is requested, not the lowest amount", _share(api, facts)
+        yield f"{name}: {NODES} tasks of a run are placed on {NODES} nodes", _apart(api, facts)
+        yield f"{name}: a task with anti-affinity stays pending if every node has one, with the reason", _alone(api, facts)
+        yield f"{name}: a gang of eight GPUs is placed on two nodes with four each", _packed(api, facts)
+        yield f"{name}: of one job, workers with GPUs are packed, parameter servers are spread", _by_role(api, facts)
+        yield f"{name}: the workers of a task with anti-affinity share a node", _together(api, "gangs", facts, 4)
+        yield f"{name}: tasks with anti-affinity by zone are in different zones, each with all workers", _together(api, "zones", facts, 2)
+        yield f"{name}: workers are placed where the lowest share is requested, not the lowest amount", _share(api, facts)
     for thing in held:
         api.delete(thing)
     # A pod must not outlive its node: no kubelet would terminate it.
@@ -113,7 +113,7 @@ def _alone(api: Api, facts: Path) -> str:
         if len(run.places(CARD_NODES)) != CARD_NODES or not any("anti-affinity" in each for each in said):
             return f"{run.places(CARD_NODES)}: {said}"
         silent = [task for task, words in compiled.words(run.file, facts).items() if not _announced(words)]
-        return f"compile does not say it of {silent}" if silent else ""
+        return f"compile does not report it for {silent}" if silent else ""
 
 
 def _noted(run: _Run, said: list[str]) -> list[str]:

@@ -49,4 +49,4 @@ def remove(api: Api, things: list[Object]) -> None:
             if refused.code != 404:
                 raise
     if not wait(lambda: not of_jobs(api, things)):
-        raise SystemExit(f"pods of {things[0]['metadata']['name']} and others stay: {of_jobs(api, things)}")
+        raise SystemExit(f"pods of {things[0]['metadata']['name']} and other objects remain: {of_jobs(api, things)}")

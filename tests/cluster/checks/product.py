@@ -59,7 +59,7 @@ class Product:
         self.post("/clusters", cluster)
         path = f"/clusters/{cluster['name']}"
         if not pods.wait(lambda: self.get(path)["standing"]["state"] == "connected" and self.get(path)["nodes"]):
-            raise SystemExit(f"the cluster is not known: {self.get(path)}")
+            raise SystemExit(f"the cluster is unknown: {self.get(path)}")
 
     def start(self, document: str) -> str:
         """Starts a run. Returns its id."""

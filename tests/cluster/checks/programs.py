@@ -35,16 +35,16 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     for job in jobs.values():
         job.start()
     yield "a job's log is read through the API server", _speaks(jobs["speak"])
-    yield "what a worker reports lies in the workspace, and is its own", _reports(jobs["speak"])
+    yield "a worker's reports are in the workspace, and belong to it", _reports(jobs["speak"])
     yield "a worker has no rights, and writes to its own folders only", _is_confined(jobs["confined"])
     yield "the image has the program, and the packages of the examples", _brings(jobs["bring"])
-    yield "an exit code is told, with the last lines", _ended(jobs["fail"], "Error", 7, "the reason\n")
-    yield "a worker that takes too much memory is OOMKilled", _ended(jobs["hog"], "OOMKilled", 137)
+    yield "an exit code is reported, with the last lines", _ended(jobs["fail"], "Error", 7, "the reason\n")
+    yield "a worker that uses too much memory is OOMKilled", _ended(jobs["hog"], "OOMKilled", 137)
     yield "a worker that crashes has the signal in its exit code", _ended(jobs["crash"], "Error", 139)
-    yield "a setup that fails is told apart, and the worker is not started", _setup_failed(jobs["setup"])
-    yield "an image that cannot be pulled is told with the reason", _no_image(jobs["image"])
-    yield "a worker that is told to end does what it has to do before", _ends_gently(jobs["gentle"])
-    yield "a worker that goes on when it is told to end is killed", _is_killed(jobs["stubborn"])
+    yield "a failing setup command is reported as such, and the worker is not started", _setup_failed(jobs["setup"])
+    yield "an image that cannot be pulled is reported with the reason", _no_image(jobs["image"])
+    yield "a worker can clean up after the signal to stop", _ends_gently(jobs["gentle"])
+    yield "a worker that ignores the signal to stop is killed", _is_killed(jobs["stubborn"])
     for job in jobs.values():
         if api.get(job.thing):
             api.delete(job.thing)
@@ -58,7 +58,7 @@ def _speaks(job: Job) -> str:
 
 def _reports(job: Job) -> str:
     file = job.reports / "outputs.jsonl"
-    reported = json.loads(file.read_text()) if file.exists() else f"{file} is not there"
+    reported = json.loads(file.read_text()) if file.exists() else f"{file} is missing"
     return differs(reported, {"output": {"answer": 42}}) or differs(file.stat().st_uid, 10000)
 
 
@@ -108,7 +108,7 @@ def _is_killed(job: Job) -> str:
         return wrong
     last = report.read_text()
     time.sleep(2)  # it writes five times a second
-    return differs(report.read_text(), last) or ("" if "told to end" in last else f"it was not told: {last}")
+    return differs(report.read_text(), last) or ("" if "told to end" in last else f"it got no signal: {last}")
 
 
 def _cancel(job: Job) -> str:
@@ -116,4 +116,4 @@ def _cancel(job: Job) -> str:
     if not job.pods():
         return "it never had a pod"
     job.api.delete(job.thing)
-    return "" if wait(lambda: not job.pods()) else f"its pods stay: {[pod['status'] for pod in job.pods()]}"
+    return "" if wait(lambda: not job.pods()) else f"its pods remain: {[pod['status'] for pod in job.pods()]}"

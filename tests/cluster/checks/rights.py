@@ -36,11 +36,11 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     anybody = _Account(api, JOBS, "nobody")
     pods.wait(lambda: server.rights(JOBS) - anybody.rights(JOBS) >= wanted)
     own = server.rights(JOBS) - anybody.rights(JOBS)
-    yield "the server's account may do where its jobs are what the server does, no more", _compared(own, wanted | wide)
+    yield "in the namespaces of its jobs, the server's account has exactly the permissions that it uses", _compared(own, wanted | wide)
     for place in ELSEWHERE:
         own = server.rights(place) - anybody.rights(place)
         told = {("", "events", "list")} if place == "default" else set()
-        yield f"in the namespace {place} it may only look at nodes and pods, cordon nodes, and keep queues", _compared(own, wide | told)
+        yield f"in the namespace {place} it may only read nodes and pods, cordon nodes, and manage queues", _compared(own, wide | told)
     for place in (JOBS, *ELSEWHERE):
         own = worker.rights(place) - anybody.rights(place)
         yield f"the workers' account may do nothing in the namespace {place}", _compared(own, set())
@@ -110,7 +110,7 @@ class _Account:
 
 def _compared(own: set[Right], wanted: set[Right]) -> str:
     lacking, more = sorted(wanted - own), sorted(own - wanted)
-    return f"it lacks {lacking}, and may do {more} beside" if lacking or more else ""
+    return f"it lacks {lacking}, and may also do {more}" if lacking or more else ""
 
 
 def _served(api: Api, account: _Account) -> Iterator[tuple[str, str]]:
@@ -119,11 +119,11 @@ def _served(api: Api, account: _Account) -> Iterator[tuple[str, str]]:
         cluster = {"name": "here", "access": "kubeconfig", "kubeconfig": account.api.kubeconfig(), "namespace": JOBS}
         product.add(cluster | {"operators_gang": True})
         problems = [each for each in product.get("/clusters/here/check")["problems"] if "may not" in each]
-        yield "the server's own check misses no right", "; ".join(problems)
+        yield "the server's own check finds no missing permission", "; ".join(problems)
         run = product.start(TASKS)
         began = pods.wait(lambda: set(product.states(run)) == {"running"})
         seen = "" if began else str(product.get(f"/runs/{run}/tasks"))
-        yield "with these rights it submits jobs of three kinds", seen
+        yield "with these permissions it submits jobs of three kinds", seen
         product.post(f"/runs/{run}/cancel", {})
         ended = pods.wait(lambda: product.get(f"/runs/{run}")["state"] == "cancelled")
         left = [each for each in ("pods", "secrets") if _left(api, each)]

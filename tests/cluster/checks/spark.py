@@ -20,7 +20,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     """The checks of a succeeding and a failing application. Skipped with a message if SPARK_HOME is not set.
     """
     if "SPARK_HOME" not in os.environ:
-        print("skipped: spark: SPARK_HOME names no folder", flush=True)
+        print("skipped: spark: SPARK_HOME is not a folder", flush=True)
         return
     # Drivers use no other port.
     with gateway.forwarded(api, 443):
@@ -58,5 +58,5 @@ def _counted(job: Job) -> str:
     lines = [line for file in reported.rglob("outputs.jsonl") for line in file.read_text().splitlines()]
     told = [json.loads(line) for line in lines]
     if [line.get("output", {}).get("executors") for line in told] != [2]:
-        return f"it told {told}"
-    return "" if list((job.run / "counts").glob("*.parquet")) else "there is no table"
+        return f"it reported {told}"
+    return "" if list((job.run / "counts").glob("*.parquet")) else "the table is missing"

@@ -19,13 +19,13 @@ LACKING = 77  # the exit code with which test programs report that they cannot r
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests/cluster/up", description=__doc__)
-    parser.add_argument("--state", type=Path, help="the folder of the cluster's files (must not be there yet)")
+    parser.add_argument("--state", type=Path, help="the folder of the cluster's files (must not exist)")
     real = parser.add_mutually_exclusive_group()
-    real.add_argument("--node", action="store_true", help="with a real node; ends with 77 where there can be none")
-    real.add_argument("--try-node", action="store_true", help="with a real node where there can be one")
+    real.add_argument("--node", action="store_true", help="with a real node; exits with 77 if that is impossible")
+    real.add_argument("--try-node", action="store_true", help="with a real node if possible")
     parser.add_argument("--no-images", action="store_true", help="a real node without the tests' images, which runs no pod")
     parser.add_argument("--bare", action="store_true", help="no Volcano and no operators")
-    parser.add_argument("command", nargs="*", help="what to run, with KUBECONFIG set; without it, until Ctrl-C")
+    parser.add_argument("command", nargs="*", help="the command to run, with KUBECONFIG set; without a command, runs until Ctrl-C")
     return parser.parse_args()
 
 
@@ -35,7 +35,7 @@ def make_folder(wanted: Path | None) -> Path:
         return Path(tempfile.mkdtemp(prefix="cubeloom-cluster-"))
     if wanted.exists():
         if [entry.name for entry in wanted.iterdir()] != ["logs"]:
-            sys.exit(f"{wanted} is there already: end its cluster (make cluster-down), or delete the folder")
+            sys.exit(f"{wanted} already exists: end its cluster (make cluster-down), or delete the folder")
         shutil.rmtree(wanted)  # leftovers of a failed start
     wanted.mkdir(mode=0o700, parents=True)
     return wanted.resolve()
@@ -108,7 +108,7 @@ def program_of_pods() -> Path:
     built = Path(os.environ.get("CARGO_TARGET_DIR", "target"), "debug", "cubeloom")
     program = Path(os.environ.get("CUBELOOM_TEST_PROGRAM", built))
     if not program.is_file():
-        sys.exit(f"cluster: {program}, for the pods of a real node, is not there: cargo build --workspace --bins")
+        sys.exit(f"cluster: {program}, for the pods of a real node, does not exist: run cargo build --workspace --bins")
     return program
 
 

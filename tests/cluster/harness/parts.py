@@ -67,7 +67,7 @@ class Parts:
         for part in self._started:
             code = part.process.poll()
             if code is not None:
-                raise PartFailed(f"{part.name} ended with {code}; its log is {part.log}{part.last_words()}")
+                raise PartFailed(f"{part.name} ended with {code}; see its log {part.log}{part.last_words()}")
 
     def wait(self, part: Part, what: str, ready: Callable[[], bool]) -> None:
         """Waits until a part is ready."""
@@ -75,8 +75,8 @@ class Parts:
         while not ready():
             self.check()
             if time.monotonic() > end:
-                late = f"{what} did not come within {PATIENCE:.0f} s"
-                raise PartFailed(f"{part.name}: {late}; its log is {part.log}{part.last_words()}")
+                late = f"timed out after {PATIENCE:.0f} s: {what}"
+                raise PartFailed(f"{part.name}: {late}; see its log {part.log}{part.last_words()}")
             self.ending.pause(0.1)
 
     def afterwards(self, step: Callable[[], None]) -> None:

@@ -305,7 +305,7 @@ fn what_nobody_reports_is_looked_for_and_reaches_a_receiver() {
         assert_eq!(of(kind)[0]["run"], waits, "{:#?}", of(kind));
     }
     let text: String = heard.lock().unwrap().iter().map(|(_, body)| body.clone()).collect();
-    assert!(text.contains("it holds 1 of 1 of cpu on local"), "{text}");
+    assert!(text.contains("it uses 1 of 1 of cpu on local"), "{text}");
     let owner = server.as_(Who::Owner);
     for run in [&waits, &holds] {
         owner.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);

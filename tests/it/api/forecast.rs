@@ -73,7 +73,7 @@ fn who_has_no_account_on_a_cluster_learns_it_before_there_is_a_run() {
     let tasks = [task("a", "true", ""), task("b", "true", "    needs: [a]\n")].concat();
     let sent = json!({"document": document("tried", &format!("cluster: hall\ntasks:\n{tasks}"))});
     let message = format!(
-        "`{}` has no account on the cluster `hall`: an administrator adds one to its `accounts`",
+        "`{}` has no account on the cluster `hall`: ask an administrator to add one to its `accounts`",
         Who::Administrator.name()
     );
 
@@ -174,7 +174,7 @@ fn what_other_runs_or_other_tasks_keep_does_not_start_now() {
     let (found, place) = told(&limited);
     let only = of(&found, "only");
     assert_eq!((&only["outlook"], &only["rule"]), (&json!("waits"), &json!("max_active_runs")), "{only}");
-    let message = "at most 1 runs of its pipeline are active at once: 1 are, and 0 older ones wait";
+    let message = "its pipeline may have 1 active runs: 1 are active, and 0 older ones are queued";
     assert_eq!((&only["message"], &place["message"]), (&json!(message), &json!(message)));
     assert_eq!(place["outlook"], "waits", "{place}");
     cancel(&editor, &run);
@@ -237,7 +237,7 @@ fn quotas_and_what_one_person_may_hold_say_whose_they_are() {
     };
     wait_for("the engine to know the quota", || one(&editor, "5").0 == "never");
     let (_, _, never) = one(&editor, "5");
-    assert!(never["message"].as_str().unwrap().contains("may never hold more than"), "{never}");
+    assert!(never["message"].as_str().unwrap().contains("has a limit of"), "{never}");
     let (outlook, rule, capped) = one(&editor, "2");
     assert_eq!((outlook.as_str(), rule.as_str()), ("waits", "persons_cap"), "{capped}");
     assert_eq!(one(&editor, "1").0, "starts");
@@ -440,7 +440,7 @@ fn what_waits_for_the_parallelism_of_its_task_says_who_holds_it_and_how_many_are
     assert_eq!((counted(why), counted(&last["why"])), ([1, 1, 0], [1, 1, 3]), "{all}");
     assert_eq!(
         last["message"],
-        "the task's parallelism is 1: 1 of its instances is under way, and 3 wait before it"
+        "the task's parallelism is 1: 1 of its instances is active, and 3 are queued ahead"
     );
     // The head of the line names the instance it waits for.
     let holder = &why["holders"][0];
@@ -481,7 +481,7 @@ fn what_waits_for_the_parallelism_of_its_pipeline_stands_in_one_line_of_all_task
     assert_eq!(early["why"]["holders"][0]["task"], "first", "{early}");
     assert_eq!(
         late["message"],
-        "the pipeline's parallelism is 1: 1 of its jobs is under way, and 1 waits before it"
+        "the pipeline's parallelism is 1: 1 of its jobs is active, and 1 is queued ahead"
     );
     assert_eq!(
         (&late["why"]["holders"], late.get("start")),

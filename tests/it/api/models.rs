@@ -205,7 +205,7 @@ fn what_cannot_be_a_version_is_told_and_a_task_that_failed_registers_nothing() {
     assert!(page(&editor, &format!("/runs/{run}?tab=outputs")).contains("is not registered"));
     let run = register(&editor, "default", &json!({"name": "digits", "path": "models/1", "data": "one.csv"}));
     let outputs = editor.get(&format!("/runs/{run}/outputs")).expect(200).text();
-    assert!(outputs.contains("a model is not registered, for its line cannot be read"), "{outputs}");
+    assert!(outputs.contains("a model is not registered, because its line cannot be read"), "{outputs}");
     let line = format!("echo '{}' >> $CUBELOOM_OUTPUTS; exit 3", json!({"model": digits(1, 0.5)}));
     let failing = document("fails", &format!("tasks:\n{}", task("fit", &line, "")));
     let run = start(&editor, &failing);

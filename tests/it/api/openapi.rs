@@ -35,7 +35,7 @@ fn the_kept_document_is_the_present_one() {
     let differs = kept.lines().zip(present.lines()).position(|(kept, present)| kept != present);
     assert!(
         kept.trim_end() == present.trim_end(),
-        "docs/openapi.json is not what the program says, from line {} on; write it anew with `make openapi`",
+        "docs/openapi.json does not match the program, from line {} on: run `make openapi`",
         differs.unwrap_or(kept.lines().count()) + 1
     );
 }

@@ -50,7 +50,7 @@ fn metrics_have_an_address_of_their_own_where_one_is_configured() {
     app.set("CUBELOOM_TELEMETRY_METRICS_LISTEN", "127.0.0.1:0");
     let server = Server::start_in(app);
     let log = server.log();
-    let line = log.lines().find(|line| line.contains("metrics are at /metrics there")).expect("a line");
+    let line = log.lines().find(|line| line.contains("metrics are served at /metrics")).expect("a line");
     let address = line.split("listen=").nth(1).and_then(|rest| rest.split_whitespace().next());
     let address = address.map(|text| text.trim_matches(|c: char| !c.is_ascii_digit()).to_owned());
     let there = format!("http://{}", address.expect("an address"));

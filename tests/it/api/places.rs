@@ -208,7 +208,7 @@ fn a_run_goes_to_the_place_that_is_chosen_for_it_alone() {
     let refused = [
         ("near", "/place", "no cluster `near`"),
         ("local/cards", "/place", "no node group `cards`"),
-        ("/cards", "/place", "names no pool"),
+        ("/cards", "/place", "is not a pool"),
     ];
     for (place, path, why) in refused {
         let found = mistake(&post(place).expect(422));
@@ -218,7 +218,7 @@ fn a_run_goes_to_the_place_that_is_chosen_for_it_alone() {
     assert_eq!(mistake(&editor.post("/projects/default/runs", &part).expect(422)).0, "/place");
     bind(&server, &json!({"allowed": ["far/cards"]}));
     let outside = mistake(&post("local").expect(422));
-    assert!(outside.0 == "/place" && outside.1.contains("not bound to `local`"), "{outside:?}");
+    assert!(outside.0 == "/place" && outside.1.contains("may not use `local`"), "{outside:?}");
     // By default it would go to the project's target.
     bind(&server, &json!({"allowed": ["local", "far/cards"], "usual": "far/cards"}));
     let run = post("local").expect(201).json()["run"]["id"].as_str().unwrap().to_owned();

@@ -210,7 +210,7 @@ fn a_limit_below_what_is_held_is_only_taken_from_who_knows() {
     let tight = json!({"quotas": {"local": {"limit": {"cpu": "50m"}}}});
     let refused = ada.put(path, "*", &tight).expect(422);
     assert_eq!(mistake(&refused), ("/quotas/local/limit/cpu".into(), "conflict".into()));
-    assert!(refused.text().contains("`default` holds 100m cpu of `local` now, and could hold 50m"));
+    assert!(refused.text().contains("`default` uses 100m cpu of `local`, more than its new maximum of 50m"));
     assert_eq!(ada.get(path).expect(200).json()["revision"], 0);
     let edit = json!({"kind": "project", "name": "default", "quotas": tight["quotas"]});
     let preview = ada.post("/quotas/preview", &json!({"edits": [edit]})).expect(200).json();
@@ -282,7 +282,7 @@ fn a_pipeline_goes_where_its_project_may() {
     let away = check("cluster: far\n");
     assert_eq!((&away[0]["path"], &away[0]["line"]), (&json!("/cluster"), &json!(4)), "{away}");
     assert!(
-        away[0]["message"].as_str().unwrap().contains("not bound to `far`: name one of `local`"),
+        away[0]["message"].as_str().unwrap().contains("may not use `far`: choose one of `local`"),
         "{away}"
     );
     let started = editor.post("/projects/default/runs", &json!({"document": said("cluster: far\n")}));

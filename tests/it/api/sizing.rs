@@ -205,7 +205,7 @@ fn what_nears_its_memory_limit_gets_more_while_it_runs() {
     let attempts = attempts_of(&editor, &run);
     assert_eq!((attempts.len(), memory(&attempts[0])), (1, 288 * MIB), "{attempts:#?}");
     let said = attempts[0]["sizing"].as_str().unwrap();
-    assert_eq!(said, "memory 288Mi instead of 128Mi: 192Mi were nearly used up while it ran");
+    assert_eq!(said, "memory 288Mi instead of 128Mi: 192Mi was nearly used up while it ran");
     let known = editor.get("/projects/default/pipelines/growing/tasks/eat/sizing").expect(200).json();
     let changes: Vec<_> = known["changes"]
         .as_array()
@@ -275,8 +275,8 @@ fn what_a_quota_does_not_let_grow_is_said_while_it_runs_and_when_its_memory_runs
     let attempts = attempts_of(&editor, &run);
     assert_eq!(attempts.len(), 1, "{attempts:#?}");
     let said = attempts[0]["failure"]["message"].as_str().unwrap();
-    let not_again = "the server does not try it again with more memory: the quota allows no more";
-    assert!(said.contains(" more memory than it had"), "{said}");
+    let not_again = "the server does not retry it with more memory: the quota allows no more";
+    assert!(said.contains(" was OOM killed"), "{said}");
     assert!(said.ends_with(&format!("; {not_raised}; {not_again}")), "{said}");
     let page = editor.get(&format!("page:/runs/{run}/tasks/eat")).expect(200).text();
     assert!(page.contains("Memory not increased") && page.contains(not_raised), "{page}");

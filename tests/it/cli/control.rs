@@ -43,7 +43,7 @@ fn a_task_that_failed_is_marked_and_its_run_goes_on() {
         app.expect(2, &["mark", "latest", "nobody", "skipped", "--reason", "x"]).err.contains("has no task")
     );
     let other = ["mark", "latest", "pull", "failed", "--instance", "3", "--reason", "x"];
-    assert!(app.expect(2, &other).err.contains("has not begun"));
+    assert!(app.expect(2, &other).err.contains("has not started"));
     app.expect(0, &[&["mark", "latest", "pull", "succeeded"][..], &reason].concat());
     assert_eq!(states(&app.latest()), [("pull", "succeeded"), ("train", "succeeded")]);
 }
@@ -77,7 +77,7 @@ fn the_second_interrupt_leaves_and_the_run_goes_on() {
     run.signal(Signal::INT);
     let done = run.wait();
     assert_eq!(done.code, Some(5));
-    assert!(done.err.contains("while it goes on"), "{done:?}");
+    assert!(done.err.contains("which continues"), "{done:?}");
     assert_eq!(app.latest()["run"]["state"], "cancelling");
     // The grace period of a second cancel may only shorten the first one's.
     let shorter = app.command(&["cancel", "latest"]).env("CUBELOOM_LOCAL_GRACE", "100ms").output().unwrap();

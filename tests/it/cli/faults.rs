@@ -29,7 +29,7 @@ fn a_data_folder_that_cannot_be() {
     app.write("file", "");
     let file = app.pipeline("quick", QUICK);
     app.set("CUBELOOM_DATA", app.path("file").to_str().unwrap());
-    refused(&app, &["run", &file], "a file is in its place");
+    refused(&app, &["run", &file], "its path is a file");
     app.set("CUBELOOM_DATA", "/proc/cubeloom");
     refused(&app, &["run", &file], "the data folder /proc/cubeloom cannot be used");
 }
@@ -88,7 +88,7 @@ fn a_database_that_a_newer_program_wrote() {
     let file = app.pipeline("quick", QUICK);
     app.expect(0, &["run", &file]);
     python(&app, "c.execute(\"INSERT INTO schema_version VALUES (999, '')\"); c.commit()");
-    refused(&app, &["run", &file], "use the newer program that wrote it");
+    refused(&app, &["run", &file], "use the newer program");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_database_that_somebody_has_locked() {
     holder.args(["-c", &script("c.execute('BEGIN IMMEDIATE'); print('locked', flush=True); time.sleep(60)")]);
     let mut holder = holder.arg(database(&app)).stdout(Stdio::piped()).spawn().unwrap();
     holder.stdout.as_mut().unwrap().read_exact(&mut [0; 7]).unwrap();
-    refused(&app, &["run", &file], "locked by another program");
+    refused(&app, &["run", &file], "another program has locked the database");
     holder.kill().unwrap();
     holder.wait().unwrap();
     app.expect(0, &["run", &file]);

@@ -47,7 +47,7 @@ fn once_ends_with_the_run_and_prints_its_table_and_results() {
     assert!(table.contains("STATE") && table.contains("PEAK MEMORY"), "{table}");
     assert!(done.out.contains("✓ succeeded"), "{done:#?}");
     assert!(done.out.contains("Results in ") && done.out.contains("count.rows  41"), "{done:#?}");
-    assert!(!done.out.contains("The server goes on"), "{done:#?}");
+    assert!(!done.out.contains("The server continues"), "{done:#?}");
     assert!(!app.data().join("server.json").exists(), "no server is announced any more");
     assert_eq!(app.latest()["run"]["state"], "succeeded");
 }
@@ -101,7 +101,7 @@ fn without_once_the_server_goes_on_after_the_run_whatever_became_of_it() {
         let log = app.path("out");
         let server = app.start_logged(&["serve", "--run", &app.pipeline(name, tasks)], &log);
         let out = || fs::read_to_string(&log).unwrap_or_default();
-        wait_for("the run to have been told", || out().contains("The server goes on at "));
+        wait_for("the run to have been told", || out().contains("The server continues at "));
         let told: Vec<String> = out().lines().map(ToOwned::to_owned).collect();
         assert!(out().contains(said), "{told:#?}");
         // The server's log is in the same file.

@@ -34,11 +34,11 @@ fn pipelines_are_printed_and_the_report_is_beside_them() {
     assert_eq!(documents.len(), 4, "{done:?}");
     assert!(documents[0].contains("name: images") && documents[2].contains("kind: TaskTemplate"), "{done:?}");
     for line in [
-        "changed: /images/tasks/0/resource_cpu: 2~4 became 4: here a worker has one amount",
+        "changed: /images/tasks/0/resource_cpu: 2~4 became 4: a worker has a single amount here",
         "left out: /images/pipeline/alert_user: has no counterpart here and is not carried over",
-        "to do: /launchers/tasks/2/args/--num_worker: is no number of workers",
-        "changed: /launchers/tasks/3/args: `tfjob` made a job of its own; it is our template `tensorflow` now",
-        "changed: templates:/pytorchjob: `pytorchjob` makes a job of its own, which is our template `pytorch`",
+        "to do: /launchers/tasks/2/args/--num_worker: is not a number of workers",
+        "changed: /launchers/tasks/3/args: `tfjob` created its own job; it now uses the template `tensorflow`",
+        "changed: templates:/pytorchjob: `pytorchjob` creates its own job, for which the template is `pytorch`",
     ] {
         assert!(done.err.contains(line), "{line}: {done:?}");
     }
@@ -62,7 +62,7 @@ fn documents_are_written_where_nothing_is() {
     let mine = folder.join("images.yaml");
     fs::write(&mine, "mine").unwrap();
     let refused = app.expect(2, &words);
-    assert!(refused.err.contains("images.yaml is there already: name another folder with -o"), "{refused:?}");
+    assert!(refused.err.contains("images.yaml already exists: choose another folder with -o"), "{refused:?}");
     assert_eq!(fs::read_to_string(mine).unwrap(), "mine");
 }
 

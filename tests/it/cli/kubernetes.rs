@@ -52,5 +52,5 @@ fn facts_that_are_wrong_are_told() {
     );
     let bare = app.write("bare.yaml", "kubernetes: {}\n");
     let done = app.expect(2, &["compile", &needy, "--for", "kubernetes", "--facts", bare.to_str().unwrap()]);
-    assert!(done.out.contains("/tasks/0/resources/gpu: this cluster hands out whole"), "{done:?}");
+    assert!(done.out.contains("/tasks/0/resources/gpu: this cluster allocates whole"), "{done:?}");
 }

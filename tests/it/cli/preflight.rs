@@ -64,8 +64,11 @@ fn a_worker_with_a_slow_network_is_named_and_its_program_does_not_begin() {
     assert_eq!((&failure["kind"], &failure["exit_code"]), (&"preflight".into(), &3.into()), "{failure}");
     assert_eq!(failure["worker"], json!({"role": "worker", "index": 1}), "{failure}");
     let message = failure["message"].as_str().expect("a sentence");
-    let expected = "worker-1 failed the tests before the program began: its network to 2 peers came to ";
-    assert!(message.starts_with(expected) && message.ends_with(" MB/s, of at least 10"), "{message}");
+    let expected = "worker-1 failed the pre-flight tests: its network to 2 peers reached ";
+    assert!(
+        message.starts_with(expected) && message.ends_with(" MB/s; at least 10 is required"),
+        "{message}"
+    );
     let log = app.expect(0, &["logs", "latest", "gang", "--stdout"]).out;
     assert!(!log.contains("ran"), "{log}");
     let attempts = attempts(app, &run);

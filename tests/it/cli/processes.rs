@@ -63,7 +63,7 @@ fn a_server_takes_up_what_a_killed_one_had_started() {
     server.signal(Signal::TERM);
     let done = server.wait();
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert!(done.err.contains("ready") && done.err.contains("jobs go on"), "{done:?}");
+    assert!(done.err.contains("ready") && done.err.contains("jobs continue"), "{done:?}");
 }
 
 #[test]

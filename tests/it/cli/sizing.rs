@@ -91,11 +91,8 @@ fn a_trace_may_come_from_elsewhere_and_what_is_odd_in_it_is_noted_beside_the_sco
         scores.as_array().unwrap().iter().map(|score| (&score["policy"], &score["gb_hours"])).collect();
     assert_eq!(told, [(&json!("vpa"), &json!(8.0)), (&json!("oracle"), &json!(4.0))]);
     for (count, why) in [
-        (
-            "3 lines cannot count as attempts that ran and are passed over",
-            "line 3, status: `RUNNING` is no attempt",
-        ),
-        ("1 line ends in a way that is not known", "line 4, status: `gone fishing` is no state"),
+        ("3 lines are not attempts that ran and are skipped", "line 3, status: `RUNNING` is not an attempt"),
+        ("1 line has an unknown status", "line 4, status: `gone fishing` is not a state"),
     ] {
         assert!(said.lines().any(|line| line.contains(count) && line.contains(why)), "{said}");
     }
@@ -107,11 +104,11 @@ fn a_trace_that_cannot_be_one_is_refused_with_the_place() {
     for (trace, why) in [
         (
             format!("{HEADER}\na,0,1,1,4,2,1,,CACHED\na,0,1,1,4,2,many,,ok\na,0,1,1,4,2,-1,,ok\n"),
-            "line 3, cpu_used: `many` is no number",
+            "line 3, cpu_used: `many` is not a number",
         ),
         (format!("{HEADER}\na,0,1,1,4,2,1,,ok\na,0,1\n"), "found record with 3 fields"),
-        (format!("{HEADER}\na,0,1,1,4,2,1,,gone fishing\n"), "line 2, status: `gone fishing` is no state"),
-        (format!("{HEADER}\na,0,1,1,4,2,1,,CACHED\n"), "there is no attempt in it"),
+        (format!("{HEADER}\na,0,1,1,4,2,1,,gone fishing\n"), "line 2, status: `gone fishing` is not a state"),
+        (format!("{HEADER}\na,0,1,1,4,2,1,,CACHED\n"), "it contains no attempts"),
         ("task,submitted\na,0\n".to_owned(), "the column `finished` is missing"),
     ] {
         let done = replay(&app, &trace);

@@ -23,7 +23,7 @@ fn scripts_are_printed_with_what_was_decided() {
     let app = TestApp::new();
     let done = app.expect(0, &["compile", ELASTIC, "--for", "slurm"]);
     let first = done.out.lines().next().unwrap();
-    assert!(first.starts_with("# ") && first.contains("types of GPUs"), "{first}");
+    assert!(first.starts_with("# ") && first.contains("GPU types"), "{first}");
     assert!(
         done.out.contains("#SBATCH --qos=high\n") && done.out.contains("# - it starts with all of its"),
         "{}",
@@ -82,7 +82,7 @@ fn what_comes_after_others_is_printed_with_their_ids_left_open() {
     let lines: Vec<&str> = done.out.lines().collect();
     assert!(lines[0].starts_with("sbatch /"), "{lines:?}");
     assert!(lines[1].starts_with("sbatch --dependency=afterok:ID-OF-one /"), "{lines:?}");
-    assert!(done.err.contains("two: submitted as it is, it does not wait"), "{}", done.err);
+    assert!(done.err.contains("two: submitted unchanged, it does not wait"), "{}", done.err);
 }
 
 #[test]

@@ -146,7 +146,7 @@ async fn what_does_not_fit_waits_with_the_schedulers_words_which_are_kept() {
 async fn what_the_queue_has_no_room_for_is_told_in_a_sentence() {
     let node = on_node(|_| {}).await;
     let key = start(&node, "true", |job| job.roles[0].resources.cpu = Cpu(10_000_000)).await;
-    waits(&node, &key, &["Volcano has not let it in yet"]).await;
+    waits(&node, &key, &["Volcano has not admitted it yet"]).await;
     node.executor().cancel(&key, StopCause::Cancelled, Duration::from_secs(1)).await;
     assert_eq!(node.recorder().ended(&key).await.outcome, Outcome::Cancelled);
 }
@@ -219,6 +219,6 @@ async fn a_claim_whose_files_the_server_does_not_see_is_said_instead_of_losing_o
     let key = start(&node, "exit 0", with_output).await;
     let ended = node.recorder().ended(&key).await;
     let message = &failure(&ended).message;
-    assert!(message.contains("does not see the files of the claim `workspace`"), "{message}");
+    assert!(message.contains("cannot access the files of the PVC `workspace`"), "{message}");
     assert!(message.contains(&path.display().to_string()), "{message}");
 }

@@ -139,12 +139,12 @@ async fn a_terminal_that_cannot_start_says_why_and_leaves_nothing() {
     let wanted = order(job, 0);
     let id = wanted.id.clone();
     let refused = node.executor().terminals().unwrap().open(wanted).await.err().unwrap();
-    assert!(refused.message.contains("no image's name"), "{}", refused.message);
+    assert!(refused.message.contains("not the name of an image"), "{}", refused.message);
     nothing_left(&kubectl, &id).await;
     let mut job = node.job(&Program::shell("exit 3"));
     job.secrets.push(SecretMount { name: "pw".into(), env: Some("PW".into()), file: None });
     let refused = node.executor().terminals().unwrap().open(order(job, 0)).await.err().unwrap();
-    assert!(refused.message.contains("no secret `pw` any more"), "{}", refused.message);
+    assert!(refused.message.contains("the secret `pw` no longer exists"), "{}", refused.message);
 }
 
 #[ignore = "needs a cluster with a real node"]

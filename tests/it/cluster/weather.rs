@@ -88,7 +88,7 @@ async fn what_ends_while_the_server_is_away_is_told_afterwards() {
         _ => None,
     };
     let note = node.recorder().first(&meanwhile, "why it waits", preparing).await;
-    assert!(note.contains("asked again"), "{note}");
+    assert!(note.contains("did not accept it; retrying"), "{note}");
     sleep(absence(10)).await;
     assert_eq!(node.recorder().ends(&before), 0, "nobody can know that it ended");
     proxy.becomes(Weather::Fine);
@@ -198,7 +198,7 @@ async fn an_api_server_that_hangs_is_away_and_nothing_is_lost() {
     proxy.becomes(Weather::Hangs);
     let away = stands(&node, |standing| matches!(standing, Standing::Away { .. })).await;
     let Standing::Away { why, .. } = away else { unreachable!() };
-    assert!(why.contains("no answer within"), "{why}");
+    assert!(why.contains("no response within"), "{why}");
     until("it ends meanwhile", || executions(&node, &key) == 1 && node.alive(&key) == 0).await;
     proxy.becomes(Weather::Fine);
     stands(&node, |standing| matches!(standing, Standing::Connected)).await;
@@ -245,7 +245,7 @@ async fn a_webhook_that_does_not_answer_is_waited_for() {
         _ => None,
     };
     let note = node.recorder().first(&key, "what it waits for", note).await;
-    assert!(note.contains("asked again"), "{note}");
+    assert!(note.contains("did not accept it; retrying"), "{note}");
     // The data of the cluster's check page has it, too.
     let survey = node.executor().survey("default").expect("it can be asked").await;
     let refusals = survey.refusals.expect("it did not do what was asked");

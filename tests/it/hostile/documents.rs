@@ -128,9 +128,9 @@ fn the_inputs_of_a_cache_are_the_projects_own() {
     assert_eq!(ended(&scene.alice, &own), "succeeded");
     let mut lines = Vec::new();
     for (input, why) in [
-        ("/dev/zero".to_owned(), "it lies neither in"),
-        ("/etc/shadow".to_owned(), "it lies neither in"),
-        (format!("{}/keys/sealing", data.display()), "it lies neither in"),
+        ("/dev/zero".to_owned(), "it is not in the project's storage"),
+        ("/etc/shadow".to_owned(), "it is not in the project's storage"),
+        (format!("{}/keys/sealing", data.display()), "it is not in the project's storage"),
         ("../bob".to_owned(), "leads out"),
         ("$(CUBELOOM_WORKSPACE)/../../keys".to_owned(), "leads out"),
         ("out/keys/sealing".to_owned(), "leads out"),

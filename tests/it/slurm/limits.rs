@@ -117,7 +117,7 @@ async fn slurms_own_limit_of_time_is_told_as_one() {
     let told = failure(&ended);
     assert_eq!(
         (told.kind, told.message.as_str()),
-        (FailureKind::Timeout, "Slurm ended it at its limit of time")
+        (FailureKind::Timeout, "Slurm ended it at its time limit")
     );
     assert_gone(&server, &key);
 }

@@ -227,7 +227,7 @@ fn a_check_names_each_setting_with_which_no_job_could_run() {
     let found = wrong_settings(&admin);
     let member = told("CUBELOOM_TEST_SLURM_MEMBER");
     for (field, why) in [
-        ("facts.partition", "no node is in the partition `old`".to_owned()),
+        ("facts.partition", "the partition `old` has no nodes".to_owned()),
         (
             "facts.node_groups.cards.features",
             "no node of the partition `cards` has the feature `tape`".into(),
@@ -236,9 +236,9 @@ fn a_check_names_each_setting_with_which_no_job_could_run() {
         ("facts.cards.types", "no node has GPUs of the type `v100`; there are: a100, h100".into()),
         ("way.accounts.bob", "id: ".into()),
         ("facts.program", format!("it cannot be started as `{member}`: ")),
-        ("facts.workspace", format!("it can neither be written to nor made as `{member}`")),
+        ("facts.workspace", format!("it can be neither written nor created as `{member}`")),
     ] {
-        let begins = format!("its setting `{field}` does not hold: {why}");
+        let begins = format!("its setting `{field}` is wrong: {why}");
         assert!(found.iter().any(|one| one.starts_with(&begins)), "{begins}: {found:#?}");
     }
     assert_eq!(found.len(), 7, "{found:#?}");

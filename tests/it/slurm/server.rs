@@ -48,7 +48,7 @@ async fn jobs_run_as_their_persons_accounts_and_without_one_not_at_all() {
     assert!(refused.message.contains("`nobody-here` has no account"), "{}", refused.message);
     // A job without a person runs as the project's account, if there is one.
     job.user = "schedule:nightly".into();
-    assert!(slurm.inner().bind(&job).unwrap_err().message.contains("acts for no person"));
+    assert!(slurm.inner().bind(&job).unwrap_err().message.contains("is not a user"));
     let projects = OnSlurm::with(|config| {
         config.way.projects = [("p".to_owned(), told("CUBELOOM_TEST_SLURM_MEMBER"))].into();
     });

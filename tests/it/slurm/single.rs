@@ -96,7 +96,7 @@ fn a_worker_that_uses_more_memory_than_it_has_is_out_of_memory() {
     ));
     assert_eq!(person.wait(&job), "FAILED", "{}", job.log());
     assert_eq!(job.exit("worker-0")["end"]["how"], "out_of_memory", "{}", job.log());
-    assert!(job.log().contains("used more memory than it had"), "{}", job.log());
+    assert!(job.log().contains("was OOM killed"), "{}", job.log());
 }
 
 fn secret_job(person: &Person, secrets: Option<&str>) -> (Submitted, String) {
@@ -135,5 +135,5 @@ fn secrets_are_given_masked_and_removed() {
 fn a_secret_that_was_not_given_is_named() {
     let (job, state) = secret_job(&Person::new("secretless"), None);
     assert_eq!(state, "FAILED");
-    assert!(job.log().contains("the secret `s3-key` was not given"), "{}", job.log());
+    assert!(job.log().contains("the secret `s3-key` was not passed"), "{}", job.log());
 }

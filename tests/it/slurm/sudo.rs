@@ -86,7 +86,7 @@ fn an_account_that_sudo_does_not_name_is_none_of_the_servers() {
     // A check reports it before a job fails.
     let found = wrong_settings(&admin);
     let begins = format!(
-        "its setting `way.accounts.ada` does not hold: `become` of the server's settings does not lead to the account `{stranger}`: "
+        "its setting `way.accounts.ada` is wrong: `become` in the server's settings cannot switch to the account `{stranger}`: "
     );
     assert!(found.len() == 1 && found[0].starts_with(&begins) && found[0].contains("sudo: "), "{found:#?}");
     let run = start(&admin, &document(0));

@@ -19,9 +19,9 @@ LACKING = 77  # the exit code with which test programs report that they cannot r
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests/slurm/up", description=__doc__)
-    parser.add_argument("--state", type=Path, help="the folder of the cluster's files (must not be there yet)")
-    parser.add_argument("--by-hand", type=Path, metavar="PROGRAM", help="say what to type to try this cubeloom on it")
-    parser.add_argument("command", nargs="*", help="what to run, with SLURM_CONF set; without it, until Ctrl-C")
+    parser.add_argument("--state", type=Path, help="the folder of the cluster's files (must not exist)")
+    parser.add_argument("--by-hand", type=Path, metavar="PROGRAM", help="print the commands to try this program on it")
+    parser.add_argument("command", nargs="*", help="the command to run, with SLURM_CONF set; without a command, runs until Ctrl-C")
     return parser.parse_args()
 
 
@@ -30,7 +30,7 @@ def make_folder(wanted: Path | None) -> Path:
     if wanted is None:
         wanted = Path(tempfile.mkdtemp(prefix="cubeloom-slurm-"))
     elif wanted.exists():
-        sys.exit(f"{wanted} is there already: delete it, or name another")
+        sys.exit(f"{wanted} already exists: delete it, or choose another folder")
     else:
         wanted.mkdir(parents=True)
     wanted.chmod(0o711)

@@ -24,13 +24,13 @@ def prepare(state: Path, told: dict[str, str], program: Path) -> str:
     words = ("setpriv", "--reuid", "{account}", "--regid", "{account}", "--init-groups", "--")
     calls = f"{{become = [{', '.join(json.dumps(word) for word in words)}], conf = \"{told['SLURM_CONF']}\"}}"
     return f"""
-A server that knows this Slurm as the cluster `{NAME}`, in another terminal, as root:
+In another terminal, as root, start a server with this Slurm as the cluster `{NAME}`:
 
   export CUBELOOM_DATA={folder}/data CUBELOOM_SLURM_{NAME.upper()}='{calls}'
   {program} user add {PERSON} --admin
   {program} serve
 
-And in a third the cluster is added, and a pipeline runs there, as {PERSON}:
+In a third terminal, as {PERSON}, add the cluster and run a pipeline there:
 
   export CUBELOOM_DATA={folder}/data
   token=$({program} token create --user {PERSON} --scope admin)
@@ -42,7 +42,7 @@ And in a third the cluster is added, and a pipeline runs there, as {PERSON}:
   post hello.json projects/default/runs
   {program} runs show latest
 
-Ctrl-C here ends the Slurm and deletes all of this; end the server first.
+Stop the server first. Ctrl-C here then stops this Slurm and deletes its files.
 """
 
 

@@ -43,9 +43,9 @@ def lacking() -> str:
     if missing:
         return f"not installed: {', '.join(missing)}; run tools/setup slurm"
     if not any(Path("/usr/lib").glob("*/slurm-wlm/accounting_storage_mysql.so")):
-        return "slurmdbd cannot speak to MariaDB: install slurm-wlm-mysql-plugin"
+        return "slurmdbd cannot connect to MariaDB: install slurm-wlm-mysql-plugin"
     if not any(Path("/usr/lib").glob("*/slurm-wlm/auth_jwt.so")):
-        return "slurmrestd cannot take tokens: install slurm-wlm-jwt-plugin"
+        return "slurmrestd does not support tokens: install slurm-wlm-jwt-plugin"
     return ""
 
 

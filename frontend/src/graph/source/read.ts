@@ -44,7 +44,7 @@ function wrong(code: Code, at: number, why: string): Found {
 }
 
 function reason(code: string, message: string): string {
-  if (code === "MULTIPLE_DOCS") return "a second document begins here; write one document a file";
+  if (code === "MULTIPLE_DOCS") return "a second document begins here; write one document per file";
   return message.split("\n")[0]?.replace(/ at line \d+, column \d+:?$/, "") ?? message;
 }
 
@@ -123,7 +123,7 @@ class Reader {
     const { value } = pair;
     const target = value.kind === "alias" ? value.target : value;
     const sources = target.kind === "list" ? target.items.map((item) => item.plain) : [target.plain];
-    if (!sources.every(isMapping)) this.broken ??= wrong("syntax", value.from, "`<<` takes a mapping, or a list of mappings");
+    if (!sources.every(isMapping)) this.broken ??= wrong("syntax", value.from, "`<<` must be a mapping, or a list of mappings");
     return pair;
   }
 

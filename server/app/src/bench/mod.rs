@@ -90,14 +90,14 @@ fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Case>> {
             .iter()
             .chain(PARTS)
             .find(|case| case.name == name)
-            .with_context(|| format!("no case `{name}`; there are {}", known()))
+            .with_context(|| format!("no case `{name}`; known cases: {}", known()))
     };
     if names.is_empty() { Ok(CASES.iter().collect()) } else { names.iter().map(find).collect() }
 }
 
 async fn one(case: &Case, args: &BenchArgs) -> anyhow::Result<()> {
     let folder = args.scratch.join(format!("cubeloom-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
     let folder = folder.canonicalize()?;
     let setting = Setting { folder: folder.clone(), history: args.history };
     let figures = (case.run)(setting).await;

@@ -24,7 +24,7 @@ pub async fn await_run(platform: &Platform, run: &RunId, wait: Wait) -> anyhow::
     let (dir, now) = (platform.run_dir(run), platform.now());
     if exit == Exit::Interrupted {
         show::note(format!(
-            "left run {run} while it goes on; `cubeloom serve` takes it up, `cubeloom runs show {run}` shows it"
+            "detached from run {run}, which continues; `cubeloom serve` resumes it, `cubeloom runs show {run}` shows it"
         ));
         return Ok(exit);
     }

@@ -69,9 +69,7 @@ async fn of_platform(config: &Config) -> Vec<Finding> {
         Err(error) => return vec![Finding::new(Level::Missing, "data", sentence(&error))],
     };
     let database = match platform.store.check().await {
-        Ok(()) => {
-            Finding::new(Level::Ok, "database", format!("{:?}, can be written", platform.store.backend()))
-        }
+        Ok(()) => Finding::new(Level::Ok, "database", format!("{:?}, writable", platform.store.backend())),
         Err(error) => Finding::new(Level::Missing, "database", sentence(&error.into())),
     };
     let mut findings = vec![database];
@@ -116,7 +114,7 @@ fn of_machine(config: &Config, platform: &Platform) -> Vec<Finding> {
         false => Level::Warning,
     };
     let text = |line: &CheckLine| match &line.hint {
-        Some(hint) => format!("{}. What helps: {hint}", line.detail),
+        Some(hint) => format!("{}. To fix it: {hint}", line.detail),
         None => line.detail.clone(),
     };
     lines.map(|line| Finding::new(level(&line), &line.name, text(&line))).collect()

@@ -95,7 +95,7 @@ fn target(args: &cli::Compile) -> anyhow::Result<For> {
     match args.target {
         Target::Slurm => slurm::Cluster::read(facts, args.write).map(For::Slurm),
         _ if args.write => {
-            Err(Invalid::error("--write makes scripts ready for a Slurm cluster: add --for slurm"))
+            Err(Invalid::error("--write prepares scripts for a Slurm cluster: add --for slurm"))
         }
         Target::Kubernetes => kubernetes::Cluster::read(facts).map(For::Kubernetes),
         Target::Local if facts.is_none() => Ok(For::Local),

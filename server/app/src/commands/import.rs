@@ -59,9 +59,9 @@ async fn install_one(
     document: &ImportedDocument,
 ) -> anyhow::Result<Result<&'static str, String>> {
     match cubeloom_web::templates::taken(present, &document.name, &document.document) {
-        Some(Taken::Same) => return Ok(Ok("was there already")),
+        Some(Taken::Same) => return Ok(Ok("was already installed")),
         Some(Taken::Other) => {
-            let why = "there is another template of this name: give the document another name, and install it with \
+            let why = "another template has this name: rename the document, and install it with \
                        `cubeloom template install`";
             return Ok(Err(why.into()));
         }
@@ -103,7 +103,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let mut file = match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             let message =
-                format!("{} is there already: name another folder with -o, or move it away", path.display());
+                format!("{} already exists: choose another folder with -o, or move it", path.display());
             return Err(Invalid::error(message));
         }
         other => other.with_context(explain)?,

@@ -32,7 +32,7 @@ async fn anew(platform: &Platform, output: Output) -> anyhow::Result<Exit> {
         Output::Human => {
             show::line(format!("{} values are encrypted with the key {} now", rotated.anew, keys.newest()));
             for left in &rotated.left {
-                show::note(format!("left as it was: {left}"));
+                show::note(format!("not changed: {left}"));
             }
             if let Some(file) = file {
                 show::note(format!("the older keys stay in {} until `cubeloom keys forget`", file.display()));

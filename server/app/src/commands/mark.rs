@@ -23,7 +23,7 @@ pub async fn mark(args: cli::Mark, config: Config, output: Output) -> anyhow::Re
     // Tasks that have not started are not stored.
     let has_begun = platform.store.instance(&run, task, args.instance).await?.is_some();
     if !has_begun && (has_ended || plan.task(task).for_each.is_some() || args.instance > 0) {
-        let message = format!("instance {} of the task `{}` has not begun", args.instance, args.task);
+        let message = format!("instance {} of the task `{}` has not started", args.instance, args.task);
         return Err(Invalid::error(format!("{message}, and cannot be marked yet")));
     }
     let mark = Mark {

@@ -52,7 +52,7 @@ async fn part(platform: &Platform, args: &cli::Run) -> anyhow::Result<Option<Wan
     let only = args.only.clone().map(Choice::Only);
     let Some(choice) = only.or_else(|| args.from.clone().map(Choice::From)) else {
         return match args.of {
-            Some(_) => Err(Invalid::error("--of is about a part of a pipeline: give --from or --only, too")),
+            Some(_) => Err(Invalid::error("--of needs a partial run: add --from or --only")),
             None => Ok(None),
         };
     };
@@ -73,7 +73,7 @@ pub fn demand_server(platform: &Platform) -> anyhow::Result<()> {
     match EngineLock::take(&platform.data.lock())? {
         Err(_) => Ok(()),
         Ok(_) => Err(Invalid::error(format!(
-            "--detach leaves the run to a server, and none has the data folder {}: start one with `cubeloom serve`, or leave out --detach",
+            "--detach needs a server on the data folder {}: start one with `cubeloom serve`, or remove --detach",
             platform.data.path().display()
         ))),
     }

@@ -58,7 +58,7 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
             if args.once {
                 return anyhow::Ok(exit);
             }
-            show::line(format!("The server goes on at {}; Ctrl-C stops it.", web.url));
+            show::line(format!("The server continues at {}; Ctrl-C stops it.", web.url));
         }
         pending().await
     };
@@ -67,7 +67,7 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
         ended = look_after(&platform, &engine, &web, &templates, seen, &mut clusters) => return Err(ended),
         exit = first => exit?,
     };
-    tracing::info!("stopping; jobs go on, and the next `cubeloom serve` takes them up");
+    tracing::info!("stopping; jobs continue, and the next `cubeloom serve` resumes them");
     counting.abort();
     drop(announced);
     let drained = async {
@@ -127,7 +127,7 @@ async fn look_after(
         for (what, ended) in [("engine", engine.handle.is_finished()), ("web", web.is_finished())] {
             if ended {
                 return anyhow::anyhow!(
-                    "the {what} ended unexpectedly; jobs go on, and the next `cubeloom serve` takes them up"
+                    "the {what} ended unexpectedly; jobs continue, and the next `cubeloom serve` resumes them"
                 );
             }
         }
@@ -226,7 +226,7 @@ fn say_ready(platform: &Platform, web: &RunningWeb) -> anyhow::Result<()> {
 fn taken(platform: &Platform, holder: Holder) -> anyhow::Error {
     let who = holder.pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
     anyhow::anyhow!(
-        "another cubeloom{who} works with the data folder {}: stop it first, or choose another folder with --data",
+        "another cubeloom{who} uses the data folder {}: stop it first, or choose another folder with --data",
         platform.data.path().display()
     )
 }

@@ -65,13 +65,13 @@ fn read(args: &cli::Replay) -> anyhow::Result<Vec<Attempt>> {
     for (lines, one, many) in [
         (
             trace.passed_over,
-            "line cannot count as an attempt that ran and is passed over",
-            "lines cannot count as attempts that ran and are passed over",
+            "line is not an attempt that ran and is skipped",
+            "lines are not attempts that ran and are skipped",
         ),
         (
             trace.unclear,
-            "line ends in a way that is not known and counts as failed",
-            "lines end in a way that is not known and count as failed",
+            "line has an unknown status and counts as failed",
+            "lines have an unknown status and count as failed",
         ),
     ] {
         if let Some(why) = lines.first {
@@ -80,7 +80,7 @@ fn read(args: &cli::Replay) -> anyhow::Result<Vec<Attempt>> {
         }
     }
     let attempts = trace.attempts;
-    if attempts.is_empty() { Err(invalid("there is no attempt in it".into())) } else { Ok(attempts) }
+    if attempts.is_empty() { Err(invalid("it contains no attempts".into())) } else { Ok(attempts) }
 }
 
 /// `amount` as a fraction of `of`.

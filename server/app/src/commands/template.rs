@@ -42,7 +42,7 @@ async fn install_all(paths: &[PathBuf], config: Config, output: Output) -> anyho
         };
         let stored = templates::install(&act(&platform), &installed).await;
         let stored = stored.map_err(|error| Invalid::error(format!("{}: {error}", path.display())))?;
-        let word = if stored == Stored::New { "installed" } else { "was there already:" };
+        let word = if stored == Stored::New { "installed" } else { "was already installed:" };
         show::note(format!("{word} {}@{}", installed.template.name, installed.template.version));
     }
     Ok(Exit::Ok)
@@ -102,7 +102,7 @@ fn list(set: &TemplateSet, output: Output) -> anyhow::Result<Exit> {
         ("version", Align::Left),
         ("group", Align::Left),
         ("framework", Align::Left),
-        ("what it is", Align::Left),
+        ("description", Align::Left),
     ]);
     for InstalledTemplate { template, .. } in all {
         table.row([
@@ -127,7 +127,7 @@ fn show_one(set: &TemplateSet, name: &str, output: Output) -> anyhow::Result<Exi
     let Some(found) = found else {
         let names: Vec<&str> = set.keys().map(String::as_str).collect();
         return Err(Invalid::error(format!(
-            "there is no template `{name}`; there are: {}",
+            "there is no template `{name}`; installed are: {}",
             names.join(", ")
         )));
     };

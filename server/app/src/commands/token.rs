@@ -46,7 +46,7 @@ async fn create(platform: &Platform, args: TokenCreate, output: Output) -> anyho
         }
         Output::Human => {
             show::line(text);
-            show::note(format!("of {}, for `{}`; it is shown only now", user.name, token.scope.as_str()));
+            show::note(format!("of {}, for `{}`; it is shown only once", user.name, token.scope.as_str()));
             Ok(())
         }
     }
@@ -59,7 +59,7 @@ async fn the_administrator(platform: &Platform) -> anyhow::Result<User> {
     let mut administrators = users.into_iter().filter(|user| user.admin && !user.disabled);
     match (administrators.next(), administrators.next()) {
         (Some(only), None) => Ok(only),
-        _ => Err(Invalid::error("say whose token it is with --user NAME (see `cubeloom user list`)")),
+        _ => Err(Invalid::error("set the token's user with --user NAME (see `cubeloom user list`)")),
     }
 }
 

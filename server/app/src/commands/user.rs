@@ -48,7 +48,7 @@ pub fn act(platform: &Platform) -> Act<'_> {
 
 /// The user with this name.
 pub async fn find(platform: &Platform, name: &str) -> anyhow::Result<User> {
-    let missing = || Invalid::error(format!("there is nobody called `{name}` (see `cubeloom user list`)"));
+    let missing = || Invalid::error(format!("there is no user `{name}` (see `cubeloom user list`)"));
     platform.store.user_by_name(name).await?.ok_or_else(missing)
 }
 
@@ -121,7 +121,7 @@ async fn list(platform: &Platform, output: Output) -> anyhow::Result<()> {
         table.row([user.name.into(), user.display_name.into(), may.into(), seen.into()]);
     }
     if table.is_empty() {
-        show::line("nobody yet: `cubeloom serve` prints a link for the first administrator");
+        show::line("no users yet: `cubeloom serve` prints a link for the first administrator");
     } else {
         show::line(table.render(Styles::detect()));
     }
@@ -152,7 +152,7 @@ fn print_link(url: &str, output: Output) -> anyhow::Result<()> {
         Output::Json => show::json(&json!({ "url": url })),
         Output::Human => {
             show::line(url);
-            show::note("whoever opens this link may use it, once: send it to nobody else");
+            show::note("anyone with this link can use it once: send it only to this user");
             Ok(())
         }
     }

@@ -90,7 +90,7 @@ fn what_advice_goes_by_is_a_share_or_within_the_hour_that_is_known() {
         ("known = 1.5", "1.5 is not a number from 0 to 1"),
         ("idle_below = -0.1", "0 to 1"),
         ("dips_for = \"61m\"", "no longer than the hour"),
-        ("empty_for = \"0s\"", "longer than nothing"),
+        ("empty_for = \"0s\"", "longer than 0"),
         ("peers = 1", "2 or more"),
         ("idel_for = \"10m\"", "did you mean `idle_for`?"),
     ] {

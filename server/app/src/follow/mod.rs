@@ -150,7 +150,9 @@ impl<'a> Follower<'a> {
     async fn tick(&mut self) -> anyhow::Result<()> {
         match &self.engine {
             Some((engine, _)) if engine.handle.is_finished() => {
-                anyhow::bail!("the engine ended unexpectedly; jobs go on, and `cubeloom serve` takes them up")
+                anyhow::bail!(
+                    "the engine ended unexpectedly; jobs continue, and `cubeloom serve` resumes them"
+                )
             }
             Some(_) => Ok(()),
             None => {
@@ -169,7 +171,7 @@ impl<'a> Follower<'a> {
             wake::send(&self.platform.data.wake());
         }
         self.run.notice(
-            "cancelling the run; Ctrl-C again leaves at once (what runs goes on until `cubeloom serve` takes it up)",
+            "cancelling the run; Ctrl-C again detaches immediately (jobs continue until `cubeloom serve` resumes them)",
         );
         Ok(())
     }

@@ -42,31 +42,25 @@ impl Counted {
         let requests = durations(
             &mut registry,
             "http_request_duration",
-            "How long requests took to the heads of their answers",
+            "Duration of requests until the response headers",
         );
-        let passes = durations(
-            &mut registry,
-            "engine_pass_duration",
-            "How long the parts of the engine's passes took",
-        );
-        let calls = durations(
-            &mut registry,
-            "executor_call_duration",
-            "How long executors took for what the engine wanted",
-        );
+        let passes =
+            durations(&mut registry, "engine_pass_duration", "Duration of the parts of the engine's cycles");
+        let calls =
+            durations(&mut registry, "executor_call_duration", "Duration of the engine's calls to executors");
         let asked = durations(
             &mut registry,
             "cluster_request_duration",
-            "How long clusters' API servers took to the heads of their answers",
+            "Duration of requests to clusters' API servers until the response headers",
         );
         let transactions = durations(
             &mut registry,
             "store_transaction_duration",
-            "How long transactions that write took, with the wait for their turn",
+            "Duration of write transactions, including the wait for the lock",
         );
         let (ends, alerts) = (Family::default(), Family::default());
         registry.register("attempts_ended", "Attempts that have ended", Family::clone(&ends));
-        registry.register("alert_tries", "Tries to send alerts", Family::clone(&alerts));
+        registry.register("alert_tries", "Attempts to send alerts", Family::clone(&alerts));
         Self { registry, requests, passes, calls, ends, asked, transactions, alerts }
     }
 

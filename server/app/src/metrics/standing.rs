@@ -24,7 +24,7 @@ type Gauges = Family<Labels, Gauge<f64, AtomicU64>>;
 pub(super) struct Standing {
     /// The engine's statistics, if it responded in time.
     pub tally: Option<Arc<Tally>>,
-    /// The time since the engine's last pass, unless the engine has ended.
+    /// The time since the engine's last pass, unless the engine has stopped.
     pub last_pass: Option<Duration>,
     /// The database connections: total and idle.
     pub connections: (u32, u32),
@@ -50,21 +50,21 @@ impl Standing {
             self.of_engine(own, tally);
         }
         if let Some(last) = self.last_pass {
-            let help = "Since the last pass of the engine ended";
+            let help = "Time since the engine's last cycle ended";
             own.register_with_unit("engine_idle", help, Unit::Seconds, ConstGauge::new(last.as_secs_f64()));
         }
         let (all, idle) = self.connections;
         let connections = [("used", all.saturating_sub(idle)), ("idle", idle)];
         let connections = connections.map(|(state, count)| (vec![("state", state.into())], count.into()));
-        let help = "Connections to the database; on SQLite, those that read";
+        let help = "Connections to the database; on SQLite, read connections";
         own.register("store_connections", help, gauges(connections));
         let clusters = self.clusters.iter().map(|(name, standing)| {
             let connected = f64::from(u8::from(matches!(standing, ClusterStanding::Connected)));
             (vec![("cluster", name.clone())], connected)
         });
-        own.register("cluster_connected", "Whether a cluster answers: 1 or 0", gauges(clusters));
-        register_count(own, "event_streams", "Streams of events that people have open", self.web.streams);
-        let help = "Attempts of which copies of logs could not be made yet";
+        own.register("cluster_connected", "Whether a cluster is reachable: 1 or 0", gauges(clusters));
+        register_count(own, "event_streams", "Open event streams of users", self.web.streams);
+        let help = "Attempts whose logs are not copied yet";
         register_count(own, "log_archive_behind", help, self.web.archive_behind);
         registry
     }
@@ -85,28 +85,28 @@ impl Standing {
             });
             gauges(queues.collect::<Vec<_>>())
         };
-        let help = "Instances that wait for a place, by the rule that keeps them waiting";
+        let help = "Pending instances, by the rule that blocks them";
         own.register("waiting", help, queues(&|queue| number(queue.length)));
-        let help = "For how long the first of them has waited";
+        let help = "Wait time of the first pending instance";
         let age = queues(&|queue| self.now.since(queue.since).as_secs_f64());
         own.register_with_unit("waiting_age", help, Unit::Seconds, age);
     }
 }
 
 fn of_process(registry: &mut Registry, process: &Process) {
-    let help = "Processor time of the server, without its jobs";
+    let help = "CPU time of the server, without its jobs";
     registry.register_with_unit("cpu", help, Unit::Seconds, ConstCounter::new(process.cpu.as_secs_f64()));
     let help = "Memory of the server, without its jobs";
     let memory = ConstGauge::new(signed(process.resident));
     registry.register_with_unit("resident_memory", help, Unit::Bytes, memory);
     registry.register("threads", "Threads of the server", ConstGauge::new(signed(process.threads)));
-    registry.register(
-        "open_fds",
-        "Files that the server has open",
-        ConstGauge::new(signed(process.open_files)),
-    );
+    registry.register("open_fds", "Open files of the server", ConstGauge::new(signed(process.open_files)));
     if let Some(most) = process.most_files {
-        registry.register("max_fds", "Files that it may have open", ConstGauge::new(signed(most)));
+        registry.register(
+            "max_fds",
+            "Maximum number of open files of the server",
+            ConstGauge::new(signed(most)),
+        );
     }
     let help = "When the server was started, since the epoch";
     let start = ConstGauge::new(process.started);

@@ -170,7 +170,7 @@ impl Layout {
 /// A detail worth its own line, which does not change every second.
 fn lasting_detail(status: &Status) -> String {
     match status.word.as_str() {
-        "backoff" => "it failed and is tried again".into(),
+        "backoff" => "it failed and is retried".into(),
         "pending" => String::new(),
         _ => status.detail.clone(),
     }

@@ -92,13 +92,13 @@ pub fn instance(planned: &PlannedTask, view: &InstanceView, now: Timestamp) -> S
             Status { detail: failure.message.clone(), ..status("failed", '✗', Style::Bad) }
         }
         InstanceState::UpstreamFailed => {
-            Status { detail: "a task that it needs failed".into(), ..status("not run", '-', Style::Dim) }
+            Status { detail: "an upstream task failed".into(), ..status("not run", '-', Style::Dim) }
         }
         InstanceState::Skipped { reason: SkipReason::Condition } => {
             Status { detail: "its `when` is false".into(), ..status("skipped", '-', Style::Dim) }
         }
         InstanceState::Skipped { reason: SkipReason::Trigger } => {
-            Status { detail: "its trigger rule does not hold".into(), ..status("skipped", '-', Style::Dim) }
+            Status { detail: "its trigger rule is not met".into(), ..status("skipped", '-', Style::Dim) }
         }
         InstanceState::Skipped { reason: SkipReason::Marked } => status("skipped", '-', Style::Dim),
         InstanceState::Cancelled => status("cancelled", '■', Style::Warn),

@@ -93,5 +93,5 @@ fn point(link: &Path, target: &Path) -> anyhow::Result<()> {
     let _ = fs::remove_file(&fresh);
     symlink(target, &fresh)
         .and_then(|()| fs::rename(&fresh, link))
-        .with_context(|| format!("{} cannot be made", link.display()))
+        .with_context(|| format!("{} cannot be created", link.display()))
 }

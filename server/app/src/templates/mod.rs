@@ -64,7 +64,7 @@ pub fn usable(root: &Path) -> anyhow::Result<(TemplateSet, Vec<String>)> {
             let first = read.problems.first().map(ToString::to_string).unwrap_or_default();
             let folder = read.folder.display();
             refused.push(format!(
-                "the task template {folder} is left out ({count} problems, the first: {first}); see `cubeloom template check`"
+                "the task template {folder} is skipped ({count} problems, the first: {first}); see `cubeloom template check`"
             ));
         }
     }
@@ -102,8 +102,8 @@ pub async fn store(store: &Store, here: TemplateSet, now: Timestamp) -> anyhow::
     // After an update of Cubeloom there are many: one line lists all of them.
     if !changed.is_empty() {
         tracing::warn!(
-            "task templates that have changed since their versions were stored are used under versions of their own, \
-             until their template.yaml has a new version: {}",
+            "task templates have changed without a new version in template.yaml and are used under generated \
+             versions: {}",
             changed.join(", ")
         );
     }

@@ -27,7 +27,7 @@ pub fn check(schema: &Value, arguments: &JsonMap, late: &[&str], path: &mut Path
 pub fn value(schema: &Value, found: &Value, path: &mut Path, problems: &mut Vec<Problem>) {
     let rules = match schema {
         Value::Object(rules) => rules,
-        Value::Bool(false) => return wrong(path, problems, "nothing is allowed here".into()),
+        Value::Bool(false) => return wrong(path, problems, "no value is allowed here".into()),
         _ => return,
     };
     if let Some(expected) = rules.get("type")
@@ -215,7 +215,7 @@ fn array(rules: &Map<String, Value>, items: &[Value], path: &mut Path, problems:
     if rules.get("uniqueItems") == Some(&Value::Bool(true)) {
         let mut seen = std::collections::HashSet::new();
         if let Some(twice) = items.iter().find(|item| !seen.insert(item.to_string())) {
-            wrong(path, problems, format!("{twice} stands in the list twice"));
+            wrong(path, problems, format!("{twice} is in the list twice"));
         }
     }
 }

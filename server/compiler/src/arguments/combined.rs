@@ -14,19 +14,19 @@ pub fn combined(rules: &Map<String, Value>, found: &Value, path: &mut Path, prob
     if let Some(schemas) = all("anyOf")
         && !schemas.iter().any(|schema| holds(schema, found, path))
     {
-        wrong(path, problems, format!("must fit at least one of: {}", alternatives(schemas)));
+        wrong(path, problems, format!("must match at least one of: {}", alternatives(schemas)));
     }
     if let Some(schemas) = all("oneOf") {
         match schemas.iter().filter(|schema| holds(schema, found, path)).count() {
             1 => {}
-            0 => wrong(path, problems, format!("give one of: {}", alternatives(schemas))),
-            _ => wrong(path, problems, format!("give only one of: {}", alternatives(schemas))),
+            0 => wrong(path, problems, format!("write one of: {}", alternatives(schemas))),
+            _ => wrong(path, problems, format!("write only one of: {}", alternatives(schemas))),
         }
     }
     if let Some(schema) = rules.get("not")
         && holds(schema, found, path)
     {
-        let message = format!("must not fit: {}", alternatives(std::slice::from_ref(schema)));
+        let message = format!("must not match: {}", alternatives(std::slice::from_ref(schema)));
         wrong(path, problems, message);
     }
     if let Some(condition) = rules.get("if") {

@@ -110,7 +110,7 @@ fn visit(schema: &Value, path: &mut Path, problems: &mut Vec<Problem>) {
 fn keyword(name: &str, value: &Value, path: &mut Path, problems: &mut Vec<Problem>) {
     if NUMBERS.contains(&name) {
         if !value.is_number() || name == "multipleOf" && value.as_f64().is_none_or(|step| step <= 0.0) {
-            problems.push(error(path, format!("`{name}` takes a number")));
+            problems.push(error(path, format!("`{name}` must be a number")));
         }
     } else if SCHEMAS.contains(&name) {
         visit(value, path, problems);
@@ -122,15 +122,14 @@ fn keyword(name: &str, value: &Value, path: &mut Path, problems: &mut Vec<Proble
         other(name, value, path, problems);
     } else {
         let known = NUMBERS.iter().chain(&SCHEMAS).chain(&LISTS).chain(&OTHERS).copied();
-        let message =
-            format!("the keyword `{name}` is not checked by Cubeloom; leave it out{}", hint(name, known));
+        let message = format!("Cubeloom does not check the keyword `{name}`; remove it{}", hint(name, known));
         problems.push(Problem::error(Code::UnknownKey, path.pointer(), message));
     }
 }
 
 fn list(name: &str, value: &Value, path: &mut Path, problems: &mut Vec<Problem>) {
     let Some(schemas) = value.as_array().filter(|schemas| !schemas.is_empty()) else {
-        return problems.push(error(path, format!("`{name}` takes a list of schemas")));
+        return problems.push(error(path, format!("`{name}` must be a list of schemas")));
     };
     for (at, schema) in schemas.iter().enumerate() {
         path.push_index(at);
@@ -141,7 +140,7 @@ fn list(name: &str, value: &Value, path: &mut Path, problems: &mut Vec<Problem>)
 
 fn properties(value: &Value, path: &mut Path, problems: &mut Vec<Problem>) {
     let Some(map) = value.as_object() else {
-        return problems.push(error(path, "`properties` takes a mapping of schemas".into()));
+        return problems.push(error(path, "`properties` must be a mapping of schemas".into()));
     };
     for (name, schema) in map {
         path.push_key(name);

@@ -66,9 +66,9 @@ fn charge(bytes: usize) -> Result<(), Error> {
         }
         None if OF_DOCUMENT.get().is_some_and(|left| left < BUDGET) => {
             LEFT.set(0);
-            Err(wrong("the expressions of the document make too much text together"))
+            Err(wrong("the document's expressions produce too much text in total"))
         }
-        None => Err(wrong("the expression makes too much text")),
+        None => Err(wrong("the expression produces too much text")),
     }
 }
 

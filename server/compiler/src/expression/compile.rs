@@ -61,7 +61,7 @@ impl Compiled {
     fn new(source: &str) -> Result<Self, Mistake> {
         let invalid = |reason: String| Mistake::new(Code::InvalidExpression, quoted(source, &reason));
         if source.is_empty() {
-            return Err(invalid("there is nothing in it".into()));
+            return Err(invalid("it is empty".into()));
         }
         if source.len() > MAX_LENGTH {
             let message =
@@ -113,7 +113,7 @@ impl Compiled {
         let json = serde_json::to_value(&value).map_err(|error| {
             Mistake::new(
                 Code::InvalidExpression,
-                quoted(&self.source, &format!("its result is no JSON: {error}")),
+                quoted(&self.source, &format!("its result is not JSON: {error}")),
             )
         })?;
         if weight(&json) > MAX_RESULT {
@@ -157,7 +157,7 @@ impl Compiled {
                 return format!("`{root}.{name}` has no value");
             }
         }
-        "something that it names has no value".into()
+        "a name in it has no value".into()
     }
 }
 

@@ -78,9 +78,7 @@ pub fn minutes(text: &str, count: i64) -> Result<String, Error> {
 pub fn timezone(text: &str, name: &str) -> Result<String, Error> {
     let moment = Moment::read(text)?;
     if moment.day_only {
-        return Err(wrong(format!(
-            "`{text}` is a day; a time zone is asked of a moment such as run.timestamp"
-        )));
+        return Err(wrong(format!("`{text}` is a date; a time zone needs a time such as run.timestamp")));
     }
     let zone = TimeZone::get(name).map_err(|_| {
         wrong(format!("`{name}` is not a time zone; write an IANA name such as Europe/Berlin"))

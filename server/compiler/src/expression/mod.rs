@@ -124,7 +124,7 @@ pub fn bare(text: &str) -> Result<Rc<Compiled>, Mistake> {
     }
     match pieces(text)?.as_slice() {
         [Segment::Expression(source)] => compile(source),
-        _ => Err(Mistake::new(Code::InvalidExpression, "write one expression, with nothing around it")),
+        _ => Err(Mistake::new(Code::InvalidExpression, "write one expression, without text around it")),
     }
 }
 

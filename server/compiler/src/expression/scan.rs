@@ -124,7 +124,7 @@ pub fn scan(expression: &str) -> Result<Scanned, String> {
         }
         scanned
             .text
-            .push_str(expression.get(start..at).ok_or("the expression is cut inside of a character")?);
+            .push_str(expression.get(start..at).ok_or("the expression is cut off within a character")?);
         if !bytes[start].is_ascii_whitespace() {
             after_dot = bytes[start] == b'.';
         }

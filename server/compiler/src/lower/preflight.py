@@ -71,7 +71,7 @@ def main(words):
     verdict = Leader(worker).run() if me == 0 else worker.follow()
     if verdict is None:
         os.execvp(words[0], words)
-    say("%s failed the pre-flight: %s" % (verdict["worker"], verdict["why"]))
+    say("%s failed the pre-flight tests: %s" % (verdict["worker"], verdict["why"]))
     if verdict["worker"] != names[me]:
         time.sleep(END)
     sys.exit(FAILED)
@@ -163,7 +163,7 @@ class Worker:
                     return said["verdict"]
                 line.send({"speed": self.measure(said["peer"])})
         except (OSError, ValueError, TypeError, KeyError, Lost) as error:
-            return {"worker": self.names[0], "why": "it did not answer %s: %s" % (self.names[self.me], error)}
+            return {"worker": self.names[0], "why": "it did not respond to %s: %s" % (self.names[self.me], error)}
 
     def measure(self, peer):
         """The network bandwidth to a peer in MB/s, the lower of both directions; 0 if they cannot connect."""
@@ -260,7 +260,7 @@ class Leader:
                 try:
                     made, key = self.worker.door.take(TALK, at, self.worker.until - time.monotonic())
                 except Lost:
-                    self.blame(self.names[at], "it did not come within %g s" % self.table["wait"])
+                    self.blame(self.names[at], "it did not connect within %g s" % self.table["wait"])
                 made.settimeout(FIRST)
                 line = Lines(made, key, b"leader", b"worker")
                 try:
@@ -307,13 +307,13 @@ class Leader:
         try:
             self.lines[at].send(value)
         except OSError as error:
-            self.blame(self.names[at], "it did not answer: %s" % error)
+            self.blame(self.names[at], "it did not respond: %s" % error)
 
     def ask(self, at):
         try:
             return float(self.lines[at].read()["speed"])
         except (OSError, ValueError, TypeError, KeyError, Lost) as error:
-            self.blame(self.names[at], "it did not answer: %s" % error)
+            self.blame(self.names[at], "it did not respond: %s" % error)
 
     def blame(self, name, why):
         # The cause may be its node or a path to it.
@@ -342,7 +342,7 @@ class Leader:
             return None
         speed, _, at = min(slow)
         peers = len(self.speeds[-at])
-        why = "its network to %s came to %g MB/s, of at least %g" % (
+        why = "its network to %s reached %g MB/s; at least %g is required" % (
             "its peer" if peers == 1 else "%d peers" % peers, speed, round(least, 1)
         )
         others = networks[:-at] + networks[-at + 1:]

@@ -118,7 +118,7 @@ class Door:
         try:
             made, key = self.came[purpose, peer].get(timeout=max(0.1, seconds))
         except queue.Empty:
-            raise Lost("it did not come")
+            raise Lost("it did not connect")
         self.held.discard(made)
         return made, key
 

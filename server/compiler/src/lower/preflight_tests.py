@@ -35,7 +35,7 @@ def test(table):
         tests[kind] = {"why": why, "by": by, "floor": floor} if why else None
 
     for kind, what in (("cpu", "a core hashes"), ("memory", "its memory copies")):
-        why = "%s %g MB/s, of at least %g" % (what, found[kind], round(bounds[kind], 1))
+        why = "%s %g MB/s; at least %g is required" % (what, found[kind], round(bounds[kind], 1))
         judge(kind, why if found[kind] < bounds[kind] else None, "value", found[kind] < floors[kind])
     for name, folder, read_only in folders(table):
         took, why, by = mount(folder, read_only, bounds["mount"])
@@ -52,7 +52,7 @@ def test(table):
         if tested:
             judge("card", why)
         if found["card"] is not None and found["card"] < bounds["card"] and not why:
-            why = "a GPU multiplies %g TFLOP/s, of at least %g" % (found["card"], round(bounds["card"], 2))
+            why = "a GPU multiplies %g TFLOP/s; at least %g is required" % (found["card"], round(bounds["card"], 2))
             judge("card", why, "value", found["card"] < floors["card"])
     return found
 
@@ -108,12 +108,12 @@ def mount(folder, read_only, most):
     took = round(time.monotonic() - began, 3)
     if reader.is_alive():
         child.kill()
-        return took, "it did not answer within %g s" % round(most, 1), "itself"
+        return took, "it did not respond within %g s" % round(most, 1), "itself"
     if child.wait() != 0:
         by = "task" if child.returncode == REFUSED else "itself"
         return took, (told[0].splitlines() or ["it failed"])[-1], by
     took = float(told[0] or 0)
-    return took, "it took %g s, of at most %g" % (took, round(most, 1)) if took > most else None, "value"
+    return took, "it took %g s; at most %g is allowed" % (took, round(most, 1)) if took > most else None, "value"
 
 
 def touch(kind, folder):
@@ -136,7 +136,7 @@ def touch(kind, folder):
                     os.fsync(file.fileno())
                 with open(path, "rb") as file:
                     if file.read() != text:
-                        sys.exit("what was written is not what is read")
+                        sys.exit("the file read differs from the file written")
             finally:
                 if os.path.exists(path):
                     os.unlink(path)
@@ -155,7 +155,7 @@ def cards(count):
     if found is not None and found.strip() != "none":
         speeds = [float(word) for word in found.split()]
         missing = count - len(speeds)
-        why = "%d of its %d GPUs are not there" % (missing, count) if missing > 0 else None
+        why = "%d of its %d GPUs are missing" % (missing, count) if missing > 0 else None
         return True, min(speeds, default=None), why
     if why:
         return True, None, "its GPUs cannot be used: %s" % why
@@ -165,7 +165,7 @@ def cards(count):
         # An image without it says nothing about the GPUs.
         return bool(why), None, why and "nvidia-smi: %s" % why
     bad = [word for word in found.split() if word.isdigit() and int(word) > 0]
-    return True, None, "a GPU has %s memory errors that were not corrected" % bad[0] if bad else None
+    return True, None, "a GPU has %s uncorrected memory errors" % bad[0] if bad else None
 
 
 def asked(words):
@@ -173,7 +173,7 @@ def asked(words):
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=CARDS)
     except subprocess.TimeoutExpired:
-        return None, "it did not answer within %d s" % CARDS
+        return None, "it did not respond within %d s" % CARDS
     except OSError:
         return None, None
     if done.returncode == 0:
@@ -203,7 +203,7 @@ def multiply():
             torch.cuda.synchronize()
             took = time.monotonic() - began
             if not bool((product == size).all()):
-                sys.exit("GPU %d multiplies wrongly" % card)
+                sys.exit("GPU %d computes wrong results" % card)
         speeds.append("%.2f" % (2 * size**3 * times / took / 1e12))
     print(" ".join(speeds))
 

@@ -75,7 +75,7 @@ impl Decoder {
             let message = said.unwrap_or_else(|| {
                 let hint = hint(&entry.key, keys.iter().copied());
                 let known = if hint.is_empty() { format!("; known are: {}", keys.join(", ")) } else { hint };
-                format!("`{}` is no key of {what}{known}", entry.key)
+                format!("`{}` is not a key of {what}{known}", entry.key)
             });
             let key = Node { mark: entry.mark, kind: Kind::Null };
             self.below(&entry.key, |d| d.problem(&key, Code::UnknownKey, message));

@@ -130,7 +130,7 @@ impl<'t> Reader<'t, '_> {
             let key = self.string()?;
             self.path.push_key(&key);
             if !seen.insert(key.clone()) {
-                let message = format!("the key `{key}` stands here twice; keep one");
+                let message = format!("the key `{key}` is used twice; keep one");
                 let problem = self.problem(mark, Code::DuplicateKey, message);
                 self.problems.push(Problem { path: self.path.pointer(), ..problem });
             }

@@ -55,7 +55,7 @@ pub const TASK: &[&str] = &[
 /// Keys that a task and its placement lack on purpose, with the message for each (decision 30).
 pub const NOT_OF_TASKS: &[(&str, &str)] = &[(
     "cluster",
-    "all tasks of a run go to one cluster, where their files are: name it for the pipeline, or make this a pipeline of its own and run that with the task template `pipeline`",
+    "all tasks of a run go to one cluster: set it for the pipeline, or move this task to another pipeline and run that with the task template `pipeline`",
 )];
 pub const PARAMETER: &[&str] = &["type", "default", "description", "enum", "minimum", "maximum"];
 pub const SCHEDULE: &[&str] = &[

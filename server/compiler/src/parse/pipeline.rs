@@ -48,7 +48,7 @@ pub fn pipeline(d: &mut Decoder, node: &Node<'_>) -> Option<Pipeline> {
 pub fn version(d: &mut Decoder, node: &Node<'_>, expected: &str) -> Option<()> {
     let text = d.word(node)?;
     if text != expected {
-        let message = format!("`{text}` is not known to this version of Cubeloom; write `{expected}`");
+        let message = format!("this version of Cubeloom does not support `{text}`; write `{expected}`");
         d.problem(node, Code::UnknownVersion, message);
     }
     Some(())
@@ -120,7 +120,7 @@ pub fn span(d: &mut Decoder, node: &Node<'_>) -> Option<cubeloom_domain::Span> {
 pub fn positive_span(d: &mut Decoder, node: &Node<'_>) -> Option<cubeloom_domain::Span> {
     let value: cubeloom_domain::Span = span(d, node)?;
     if value.0.is_zero() {
-        d.problem(node, Code::InvalidValue, "must be longer than nothing");
+        d.problem(node, Code::InvalidValue, "must be longer than 0");
     }
     Some(value)
 }
@@ -151,7 +151,7 @@ const END_STATES: [(&str, EndState); 3] =
     [("succeeded", EndState::Succeeded), ("failed", EndState::Failed), ("ended", EndState::Ended)];
 
 fn after(d: &mut Decoder, node: &Node<'_>) -> Option<After> {
-    let map = d.map(node, "what a pipeline runs after", keys::AFTER)?;
+    let map = d.map(node, "an upstream pipeline", keys::AFTER)?;
     Some(After {
         pipeline: d.required(map, "pipeline", Decoder::name).unwrap_or_default(),
         project: d.optional(map, "project", Decoder::name),
@@ -160,7 +160,7 @@ fn after(d: &mut Decoder, node: &Node<'_>) -> Option<After> {
 }
 
 fn arrival(d: &mut Decoder, node: &Node<'_>) -> Option<Arrival> {
-    let map = d.map(node, "a file that arrives", keys::ARRIVAL)?;
+    let map = d.map(node, "a file to wait for", keys::ARRIVAL)?;
     Some(Arrival {
         volume: d.optional(map, "volume", Decoder::name),
         path: d.required(map, "path", Decoder::filled).unwrap_or_default(),

@@ -44,9 +44,9 @@ pub fn memory(d: &mut Decoder, node: &Node<'_>) -> Option<Bytes> {
     if amount.0 < 1 << 20 {
         let message = match node.scalar().and_then(with_larger_unit) {
             Some(other) => {
-                format!("{amount} of memory is less than any program needs; did you mean {other}?")
+                format!("{amount} of memory is too little for any program; did you mean {other}?")
             }
-            None => format!("{amount} of memory is less than any program needs"),
+            None => format!("{amount} of memory is too little for any program"),
         };
         d.problem(node, Code::InvalidQuantity, message);
         return None;
@@ -84,7 +84,7 @@ fn gpu(d: &mut Decoder, node: &Node<'_>) -> Option<GpuRequest> {
     let given = [request.count.is_some(), request.fraction.is_some(), request.memory.is_some()];
     let given = given.into_iter().filter(|given| *given).count();
     if given != 1 && d.problems.len() == before {
-        let message = "give exactly one of `count` (whole GPUs), `fraction` (a part of one) and `memory`";
+        let message = "write exactly one of `count` (whole GPUs), `fraction` (a part of one) and `memory`";
         d.problem(node, if given == 0 { Code::MissingKey } else { Code::Conflict }, message);
         return None;
     }
@@ -94,7 +94,7 @@ fn gpu(d: &mut Decoder, node: &Node<'_>) -> Option<GpuRequest> {
 fn fraction(d: &mut Decoder, node: &Node<'_>) -> Option<f64> {
     let value = d.float(node)?;
     if value <= 0.0 || value >= 1.0 {
-        let message = format!("{value} is not a part of a GPU: must be over 0 and under 1");
+        let message = format!("{value} is not a GPU fraction: must be over 0 and under 1");
         d.problem(node, Code::InvalidValue, message);
         return None;
     }

@@ -27,7 +27,7 @@ pub fn search(d: &mut Decoder, node: &Node<'_>) -> Option<Search> {
 
 fn over(d: &mut Decoder, node: &Node<'_>) -> Option<BTreeMap<String, Axis>> {
     if matches!(&node.kind, Kind::Map(entries) if entries.is_empty()) {
-        d.problem(node, Code::MissingKey, "name what is tried, at least one thing");
+        d.problem(node, Code::MissingKey, "name at least one value to search");
         return None;
     }
     d.table(node, axis)

@@ -108,7 +108,7 @@ fn number_or_expression(d: &mut Decoder, node: &Node<'_>) -> Option<Value> {
 fn command(d: &mut Decoder, node: &Node<'_>) -> Option<Vec<String>> {
     let words = d.list(node, Decoder::word)?;
     if words.is_empty() {
-        d.problem(node, Code::InvalidValue, "a command has at least the program");
+        d.problem(node, Code::InvalidValue, "a command needs at least a program");
     }
     Some(words)
 }

@@ -27,7 +27,7 @@ pub fn parse<'t>(text: &'t str, problems: &mut Vec<Problem>) -> Result<Node<'t>,
             return Err(at(
                 mark(span),
                 Code::Syntax,
-                "a second document begins here; write one document a file",
+                "a second document begins here; write one document per file",
             ));
         }
         if let Some(node) = builder.event(event, mark(span))? {
@@ -143,7 +143,7 @@ impl<'t> Builder<'t, '_> {
         };
         self.path.push_key(&text);
         if text != "<<" && !seen.insert(text.clone()) {
-            let message = format!("the key `{text}` stands here twice; keep one");
+            let message = format!("the key `{text}` is used twice; keep one");
             self.problems
                 .push(Problem { path: self.path.pointer(), ..at(mark, Code::DuplicateKey, message) });
         }
@@ -218,7 +218,7 @@ impl<'t> Builder<'t, '_> {
 
     fn alias(&mut self, anchor: usize, mark: Mark) -> Result<Node<'t>, Problem> {
         let Some(node) = self.anchors.get(&anchor).cloned() else {
-            return Err(at(mark, Code::Syntax, "this alias stands inside of what it names"));
+            return Err(at(mark, Code::Syntax, "this alias is inside its own anchor"));
         };
         if self.open.len() + depth(&node) > MAX_DEPTH {
             let message = format!("with this alias, nested more than {MAX_DEPTH} deep; flatten it");
@@ -236,7 +236,7 @@ impl<'t> Builder<'t, '_> {
     fn spend(&mut self, node: &Node<'t>) -> Result<(), Problem> {
         self.aliased += node.count();
         if self.aliased > MAX_ALIASED {
-            let message = format!("aliases stand for more than {MAX_ALIASED} values; write fewer");
+            let message = format!("aliases expand to more than {MAX_ALIASED} values; use fewer");
             return Err(at(node.mark, Code::TooLarge, message));
         }
         Ok(())
@@ -264,7 +264,7 @@ fn merge<'t>(entries: &mut Vec<Entry<'t>>, node: Node<'t>) -> Result<(), Problem
     };
     for source in sources {
         let Kind::Map(more) = source.kind else {
-            return Err(at(mark, Code::Syntax, "`<<` takes a mapping, or a list of mappings"));
+            return Err(at(mark, Code::Syntax, "`<<` must be a mapping, or a list of mappings"));
         };
         let known: HashSet<String> = entries.iter().map(|entry| entry.key.to_string()).collect();
         entries.extend(more.into_iter().filter(|entry| !known.contains(entry.key.as_ref())));
@@ -273,7 +273,7 @@ fn merge<'t>(entries: &mut Vec<Entry<'t>>, node: Node<'t>) -> Result<(), Problem
 }
 
 fn unknown_tag(tag: &Tag) -> String {
-    format!("the tag `{tag}` is not known here; leave it out")
+    format!("the tag `{tag}` is not supported; remove it")
 }
 
 /// A scalar in YAML's core schema: only plain ones may be anything but text.

@@ -119,14 +119,13 @@ fn kept(prepared: &Prepared<'_>, fixed: &ResourceRequest, is_pinned: bool, is_ex
 fn contradictions(resources: &Resources) -> impl Iterator<Item = String> {
     let Resources { cpu, cpu_limit, cpu_exclusive, .. } = resources;
     let parts = (*cpu_exclusive && !cpu.0.is_multiple_of(1000))
-        .then(|| format!("{cpu} CPU cannot be exclusive: cpu_exclusive needs whole cores"));
+        .then(|| format!("{cpu} CPU cannot be exclusive: cpu_exclusive needs whole CPUs"));
     let below = cpu_limit.filter(|limit| limit < cpu);
     let below =
         below.map(|limit| format!("the CPU limit {limit} is below the {cpu} CPU that are guaranteed"));
     let beyond = cpu_limit.filter(|limit| *cpu_exclusive && limit > cpu);
-    let beyond = beyond.map(|limit| {
-        format!("with cpu_exclusive it has its own {cpu} CPU only: leave out the limit {limit}")
-    });
+    let beyond = beyond
+        .map(|limit| format!("with cpu_exclusive it has {cpu} dedicated CPU only: remove the limit {limit}"));
     [parts, below, beyond].into_iter().flatten()
 }
 

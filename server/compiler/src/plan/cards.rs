@@ -34,8 +34,8 @@ pub fn lack(gpu: &GpuRequest, nodes: &[&NodeFacts]) -> String {
     });
     let most = most.max().unwrap_or(0);
     match &gpu.kind {
-        Some(kind) => format!("no node has the {kind} GPUs that it asks for (the most on one node: {most})"),
-        None => format!("no node has the GPUs that it asks for (the most on one node: {most})"),
+        Some(kind) => format!("no node has the requested {kind} GPUs (the most on one node: {most})"),
+        None => format!("no node has the requested GPUs (the most on one node: {most})"),
     }
 }
 

@@ -100,7 +100,7 @@ pub fn elements(value: Value) -> Result<Vec<Value>, String> {
             Err(format!("the list has {} elements; at most {MAX_ELEMENTS} are allowed", items.len()))
         }
         Value::Array(items) => Ok(items),
-        Value::Null => Err("for_each needs a list, but this is nothing".into()),
+        Value::Null => Err("for_each needs a list, but this is empty".into()),
         other => {
             let text: String = other.to_string().chars().take(60).collect();
             Err(format!("for_each needs a list, but this is {text}"))

@@ -30,7 +30,7 @@ impl<'a> Planner<'a> {
         if let Some(name) =
             self.pipeline.cluster.as_ref().filter(|name| self.has_facts() && **name != self.facts.cluster)
         {
-            let message = format!("there is no cluster `{name}`; this is `{}`", self.facts.cluster);
+            let message = format!("there is no cluster `{name}`; this one is `{}`", self.facts.cluster);
             self.problem(Code::UnknownPlace, "/cluster", message);
         }
         let placement = self.pipeline.placement.as_ref();
@@ -46,7 +46,7 @@ impl<'a> Planner<'a> {
         }
         let known = || groups.iter().map(String::as_str);
         let hint = match (groups.is_empty(), hint(group, known())) {
-            (true, _) => "; it has none, leave `node_group` out".into(),
+            (true, _) => "; it has none, remove `node_group`".into(),
             (false, hint) if hint.is_empty() => format!("; it has: {}", listing(known())),
             (false, hint) => hint,
         };
@@ -79,7 +79,7 @@ impl<'a> Planner<'a> {
             let known = self.facts.limits.as_ref().filter(|known| !known.contains(name));
             if let Some(known) = known {
                 let hint = hint(name, known.iter().map(String::as_str));
-                let message = format!("there is no limit `{name}`, so that nothing is held back{hint}");
+                let message = format!("there is no concurrency limit `{name}`, so nothing is limited{hint}");
                 let path = format!("{prefix}/limits/{at}");
                 self.problems.push(Problem::warning(Code::Suspicious, path, message));
             }
@@ -101,7 +101,7 @@ impl<'a> Planner<'a> {
                     continue;
                 }
                 Some(VolumePlace::ObjectStore { .. }) => format!(
-                    "the volume `{}` is a bucket, which is no folder: copy from and to it with the template `transfer`",
+                    "the volume `{}` is a bucket, not a folder: copy its files with the template `transfer`",
                     mount.name
                 ),
                 Some(_) => format!("the volume `{}` exists on Kubernetes clusters only", mount.name),
@@ -254,7 +254,7 @@ fn misfit(resources: &Resources, nodes: &[&NodeFacts]) -> Option<String> {
     if let Some(gpu) = &resources.gpu {
         return Some(lack(gpu, nodes));
     }
-    Some("no single node has all that it needs".into())
+    Some("no single node has everything that it needs".into())
 }
 
 /// The message for a gang that never fits.

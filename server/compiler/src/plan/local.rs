@@ -27,7 +27,7 @@ impl Planner<'_> {
         let placement = task.placement.as_deref().into_iter().flat_map(idle_placement);
         idle.extend(placement.map(|key| format!("placement/{key}")));
         for key in idle {
-            let message = "it has no effect here: this cluster is one machine's processes".to_owned();
+            let message = "it has no effect here: this cluster is a single machine".to_owned();
             self.problems.push(Problem::warning(Code::Suspicious, format!("{prefix}/{key}"), message));
         }
     }

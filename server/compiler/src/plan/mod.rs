@@ -66,7 +66,7 @@ pub fn plan(document: &Document, inputs: &PlanInputs<'_>) -> Result<Planned, Vec
     let mut planner = Planner::new(&document.pipeline, inputs);
     planner.parameters(&inputs.parameters);
     for name in planner.unknown.clone() {
-        let message = format!("the parameter `{name}` has no default; give it a value: -p {name}=...");
+        let message = format!("the parameter `{name}` has no default; set a value: -p {name}=...");
         planner.problem(Code::InvalidParameter, format!("/parameters/{name}"), message);
     }
     let plan = planner.run();

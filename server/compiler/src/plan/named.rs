@@ -64,5 +64,5 @@ fn pipeline_missing(wanted: &str, there: &BTreeSet<String>) -> String {
 
 /// Without a hint: the other users' names are not public.
 fn person_missing(wanted: &str, _: &BTreeSet<String>) -> String {
-    format!("nobody called `{wanted}` sees this project")
+    format!("no user `{wanted}` can see this project")
 }

@@ -102,7 +102,7 @@ impl<'a> Templates<'a> {
         let Some(framework) = frameworks::find(&template.framework) else {
             let known = listing(frameworks::names());
             let message = format!(
-                "the task template `{}` has the framework `{}`, which this version does not know; it knows: {known}",
+                "the task template `{}` needs the framework `{}`, which this version does not support; supported are: {known}",
                 template.name, template.framework
             );
             return Err((Code::UnknownPlace, message));

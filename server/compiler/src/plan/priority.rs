@@ -30,7 +30,7 @@ impl Planner<'_> {
             },
         };
         if priority > most {
-            let message = format!("a task of this project may have a priority of {most} at most here");
+            let message = format!("a task of this project may have a priority of at most {most} here");
             self.problem_once(Code::InvalidValue, path, message);
         }
         (priority, preempts)

@@ -94,18 +94,18 @@ impl Planner<'_> {
         let mut own = None;
         if let Some(elastic) = elastic {
             let min =
-                self.template_value(prefix, prepared, &elastic.min, inside, "the least number of workers")?;
+                self.template_value(prefix, prepared, &elastic.min, inside, "the minimum number of workers")?;
             let max =
-                self.template_value(prefix, prepared, &elastic.max, inside, "the largest number of workers")?;
+                self.template_value(prefix, prepared, &elastic.max, inside, "the maximum number of workers")?;
             own = Some((min, max)).filter(|(min, max)| !min.is_null() || !max.is_null());
         }
         if let Some(range) = task.elastic {
             if own.is_none() {
                 let name = &prepared.template.name;
                 let message = if elastic.is_some() {
-                    format!("the task template `{name}` cannot grow and shrink with these arguments")
+                    format!("the task template `{name}` cannot be elastic with these arguments")
                 } else {
-                    format!("the task template `{name}` cannot grow and shrink")
+                    format!("the task template `{name}` cannot be elastic")
                 };
                 self.problem(Code::Conflict, format!("{prefix}/elastic"), message);
             }
@@ -115,8 +115,9 @@ impl Planner<'_> {
         let range = Some(ElasticRange { min: count(&min).unwrap_or(0), max: count(&max).unwrap_or(0) });
         let range = range.filter(|range| range.min >= 1 && range.min <= range.max);
         if range.is_none() {
-            let message =
-                format!("min ({min}) and max ({max}) of the workers: min is at least 1, max not under min");
+            let message = format!(
+                "min ({min}) and max ({max}) of the workers: min must be at least 1, and max not below min"
+            );
             let sources = elastic.map(|elastic| json!([elastic.min, elastic.max]));
             self.problem(Code::InvalidArgument, blamed(prefix, &json!(sources)), message);
         }
@@ -168,14 +169,14 @@ impl Planner<'_> {
             let path = format!("{prefix}/{place}/processes_per_gpu");
             let wrong = match role {
                 _ if divided.is_empty() => Some(format!(
-                    "a worker of the task template `{name}` is one process for the platform: it shares no GPU with others"
+                    "a worker of the task template `{name}` is one process: it cannot share a GPU with others"
                 )),
                 Some(role) if !divided.contains(&role.as_str()) => {
                     let known = listing(divided.iter().copied());
-                    Some(format!("workers of the role `{role}` are one process each; those that may be several: {known}"))
+                    Some(format!("workers of the role `{role}` must be one process each; roles with several processes: {known}"))
                 }
                 _ if elastic.is_some() => Some(
-                    "an elastic group agrees on its ranks itself: `processes_per_gpu` needs a fixed number of workers".into(),
+                    "an elastic group assigns its ranks itself: `processes_per_gpu` needs a fixed number of workers".into(),
                 ),
                 _ => None,
             };
@@ -201,7 +202,7 @@ impl Planner<'_> {
         let policy = said.policy();
         if policy.is_some() && !is_whole && prepared.framework.has_workers() {
             let message =
-                "the workers of this job need not run at the same time: they cannot be tested together";
+                "the workers of this job may run at different times: they cannot be tested together";
             self.problem(Code::Conflict, format!("{prefix}/preflight"), message);
         }
         policy.filter(|_| is_whole)
@@ -218,8 +219,7 @@ impl Planner<'_> {
             .get(role)
             .filter(|own| own.processes_per_gpu.or(own.gpu.as_ref().map(|_| 1)).is_some());
         let place = own.map_or("resources".to_owned(), |_| format!("role_resources/{role}"));
-        let message =
-            "processes share whole GPUs: ask for a `count` of `gpu`, or leave `processes_per_gpu` out";
+        let message = "processes share whole GPUs: request a `count` of `gpu`, or remove `processes_per_gpu`";
         self.problem(Code::Conflict, format!("{prefix}/{place}/processes_per_gpu"), message);
     }
 
@@ -241,11 +241,7 @@ impl Planner<'_> {
             self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), message);
         }
         if roles.planned.is_empty() && !unclear && prepared.framework.has_workers() {
-            self.problem(
-                Code::InvalidArgument,
-                format!("{prefix}/arguments"),
-                "the job has no worker at all",
-            );
+            self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), "the job has no workers");
         }
         let processes: u64 = roles
             .planned
@@ -254,7 +250,7 @@ impl Planner<'_> {
             .sum();
         if processes > u64::from(MOST_WORKERS) {
             let message =
-                format!("the job would be {processes} processes; at most {MOST_WORKERS} are allowed");
+                format!("the job would have {processes} processes; at most {MOST_WORKERS} are allowed");
             self.problem(Code::NeverFits, format!("{prefix}/resources/processes_per_gpu"), message);
         }
         let shares = |role: &PlannedRole| role.resources.gpu.as_ref().is_some_and(|gpu| gpu.count.is_none());

@@ -181,10 +181,10 @@ impl Planner<'_> {
         let runs_none = self.facts.slurm.as_ref().is_some_and(|slurm| slurm.containers.is_none());
         let message = match self.facts.kind.as_str() {
             "local" => Some(format!(
-                "the task template `{template}` runs an image of your own, and this cluster is one machine's processes: name a cluster of Kubernetes with the pipeline's `cluster`"
+                "the task template `{template}` runs your own image, but this cluster is a single machine: set the pipeline's `cluster` to a Kubernetes cluster"
             )),
             _ if runs_none => Some(format!(
-                "the task template `{template}` runs an image of your own, and this cluster has no program for containers: set `containers` of the cluster, or name another one with the pipeline's `cluster`"
+                "the task template `{template}` runs your own image, but this cluster has no container program: set the cluster's `containers`, or the pipeline's `cluster` to another one"
             )),
             _ => None,
         };

@@ -30,18 +30,18 @@ impl Planner<'_> {
         for (key, _) in without_effect.into_iter().filter(|(_, given)| *given) {
             let message = match doer {
                 Doer::Run => {
-                    "it has no effect here: what is run is another pipeline, which says this for its own tasks"
+                    "it has no effect here: this task runs another pipeline, which sets this for its own tasks"
                 }
-                _ => "it has no effect here: a person does this task, and no worker",
+                _ => "it has no effect here: a person does this task, not a worker",
             };
             self.problems.push(Problem::warning(Code::Suspicious, format!("{prefix}/{key}"), message));
         }
         if task.search.is_some() {
             let message = match doer {
                 Doer::Run => {
-                    "this task runs another pipeline: search in that one, by the task that reports the metric"
+                    "this task runs another pipeline: put the search there, on the task that reports the metric"
                 }
-                _ => "a person does this task: there is nothing to search by",
+                _ => "a person does this task: it reports no metric to search by",
             };
             self.problem(Code::Conflict, format!("{prefix}/search"), message);
         }

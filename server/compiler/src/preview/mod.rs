@@ -146,11 +146,11 @@ fn indices(plan: &RunPlan) -> impl Iterator<Item = TaskIx> {
 fn task<L>(plan: &RunPlan, ix: TaskIx, jobs: impl Fn(&Outputs) -> Result<L, Failure>) -> TaskPreview<L> {
     let planned = plan.task(ix);
     let jobs = match with_placeholders(plan, ix, jobs) {
-        Ok(_) if planned.asks => Jobs::Later("a person decides: nothing is submitted".into()),
+        Ok(_) if planned.asks => Jobs::Later("a person decides: no job is submitted".into()),
         Ok(_) if planned.calls => Jobs::Later("it starts a run of another pipeline: compile that one".into()),
         Ok(jobs) => Jobs::Known(jobs),
         Err(failure) => {
-            Jobs::Later(format!("known once the tasks before it have ended ({})", failure.message))
+            Jobs::Later(format!("known after the tasks before it have ended ({})", failure.message))
         }
     };
     let needs = planned.needs.iter().map(|need| plan.task(*need).name.clone()).collect();

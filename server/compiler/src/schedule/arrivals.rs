@@ -178,16 +178,16 @@ fn step(file: &Arrival, problems: &mut Vec<Problem>) -> Option<Step> {
     let path = &file.path;
     let is_url = path.contains("://");
     if is_url && !["hdfs://", "webhdfs://", "swebhdfs://"].iter().any(|scheme| path.starts_with(scheme)) {
-        wrong("path", format!("`{path}` is no address of HDFS: other storage is reached by a `volume`"));
+        wrong("path", format!("`{path}` is not an HDFS address: use a `volume` for other storage"));
     }
     if is_url && file.volume.is_some() {
-        wrong("volume", "an address of HDFS is in no volume: leave `volume` out".into());
+        wrong("volume", "an HDFS address is not in a volume: remove `volume`".into());
     }
     if !is_url && (path.starts_with('/') || path.split('/').any(|part| part == ".." || part == ".")) {
-        wrong("path", format!("`{path}` leads out of the volume: write a path below it"));
+        wrong("path", format!("`{path}` is outside the volume: write a path in it"));
     }
     if file.every.is_some_and(|every| !every.0.is_zero() && every.0 < Duration::from_secs(1)) {
-        wrong("every", "write at least 1s: nothing is looked for more often than once a second".into());
+        wrong("every", "write at least 1s: files are checked at most once a second".into());
     }
     match finest(path) {
         Ok(step) => Some(step),
@@ -216,7 +216,7 @@ fn finest(path: &str) -> Result<Step, String> {
             Some('F') => found.extend([Step::Year, Step::Month, Step::Day]),
             other => {
                 let sign = other.map(String::from).unwrap_or_default();
-                return Err(format!("`%{sign}` is no part of a date here: write %Y, %m, %d and %H"));
+                return Err(format!("`%{sign}` is not supported in dates here: write %Y, %m, %d and %H"));
             }
         }
     }
@@ -226,7 +226,7 @@ fn finest(path: &str) -> Result<Step, String> {
     };
     let all = [(Step::Year, "%Y"), (Step::Month, "%m"), (Step::Day, "%d")];
     match all.iter().find(|(step, _)| *step < finest && !found.contains(step)) {
-        Some((_, sign)) => Err(format!("its date lacks {sign}: two dates would have the same path")),
+        Some((_, sign)) => Err(format!("its date needs {sign}: without it, two dates have the same path")),
         None => Ok(finest),
     }
 }

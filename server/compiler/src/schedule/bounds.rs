@@ -40,11 +40,11 @@ pub(super) fn demand_one(schedule: &Schedule, problems: &mut Vec<Problem>) {
     {
         1 => {}
         0 => {
-            let message = "give `cron` (\"0 6 * * *\"), `every` (12h), `after` (another pipeline) or `file`";
+            let message = "write `cron` (\"0 6 * * *\"), `every` (12h), `after` (another pipeline) or `file`";
             problems.push(Problem::error(Code::MissingKey, "/schedule", message));
         }
         _ => {
-            let message = "give one of `cron`, `every`, `after` and `file`, and no other of them";
+            let message = "write only one of `cron`, `every`, `after` and `file`";
             problems.push(Problem::error(Code::Conflict, "/schedule", message));
         }
     }

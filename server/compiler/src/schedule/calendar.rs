@@ -42,9 +42,11 @@ impl Calendar {
     fn never_fires(&self, schedule: &Schedule) -> Option<Problem> {
         let first = self.start.map_or(Timestamp(0), |start| Timestamp(start.0.saturating_sub(1)));
         let (path, message) = match (self.rhythm.after(&self.zone, first), &schedule.cron) {
-            (None, Some(text)) => ("/schedule/cron", format!("`{text}` never fires: no date matches it")),
+            (None, Some(text)) => {
+                ("/schedule/cron", format!("`{text}` never starts a run: no date matches it"))
+            }
             (Some(next), _) if self.start.is_some() && self.end.is_some_and(|end| next > end) => {
-                ("/schedule/end", "it never fires between `start` and `end`".to_owned())
+                ("/schedule/end", "it starts no run between `start` and `end`".to_owned())
             }
             _ => return None,
         };

@@ -22,7 +22,8 @@ pub fn check(canvas: &Canvas, edges: &Edges<'_>, problems: &mut Vec<Problem>) {
                 continue;
             }
             if let Some(other) = frame_of.insert(name, id) {
-                let message = format!("`{name}` is in the frame `{other}` already; a task is in one frame");
+                let message =
+                    format!("`{name}` is already in the frame `{other}`; a task can be in only one frame");
                 problems.push(Problem::warning(Code::Suspicious, path(), message));
             }
         }

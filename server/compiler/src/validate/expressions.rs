@@ -182,7 +182,7 @@ impl Checker<'_> {
             ("tasks" | "item", Place::Early) => Err(Mistake::new(
                 Code::OutputNotAvailable,
                 format!(
-                    "`{root}` is not known here: only arguments, env, when and for_each.from may read it"
+                    "`{root}` cannot be used here: only arguments, env, when and for_each.from may read it"
                 ),
             )),
             _ => Err(undefined(format!("`{root}` does not exist{}", roots_hint(root)))),
@@ -216,7 +216,7 @@ impl Checker<'_> {
                 return Err(Mistake::new(Code::UnknownTask, message));
             };
             if before == at || !self.edges.is_ancestor(before, at) {
-                let message = format!("the outputs of `{name}` are not known here; add `{name}` to `needs`");
+                let message = format!("the outputs of `{name}` cannot be used here; add `{name}` to `needs`");
                 return Err(Mistake::new(Code::OutputNotAvailable, message));
             }
         }

@@ -141,7 +141,7 @@ fn by_name<'p>(tasks: &'p [Task], problems: &mut Vec<Problem>) -> HashMap<&'p st
         }
         if let Some(first) = by_name.get(task.name.as_str()) {
             let message =
-                format!("task {} has the name `{}` already; names are unique", first + 1, task.name);
+                format!("task {} already has the name `{}`; names must be unique", first + 1, task.name);
             problems.push(Problem::error(Code::DuplicateName, format!("/tasks/{at}/name"), message));
         } else {
             by_name.insert(task.name.as_str(), at);
@@ -161,6 +161,6 @@ fn describe_cycle(tasks: &[Task], cycle: &[u32]) -> Problem {
         names.join(" needs ")
     };
     let first = cycle.last().copied().unwrap_or(0);
-    let message = format!("the tasks need each other: {shown}; remove one of these needs");
+    let message = format!("the tasks depend on each other: {shown}; remove one of these dependencies");
     Problem::error(Code::Cycle, format!("/tasks/{first}/needs"), message)
 }

@@ -20,7 +20,7 @@ pub fn check(schedule: &Schedule, parameters: &BTreeMap<String, Parameter>, prob
         problems.append(&mut wrong);
     }
     if schedule.every.is_some_and(|every| !every.0.is_zero() && every.0 < SHORTEST) {
-        let message = "write at least 1s: nothing is fired more often than once a second";
+        let message = "write at least 1s: runs are scheduled at most once a second";
         problems.push(Problem::error(Code::InvalidSchedule, "/schedule/every", message));
     }
     // A scheduled run has no user to set a value.

@@ -18,9 +18,11 @@ pub fn check(path: &str, task: &Task, problems: &mut Vec<Problem>) {
         (None, None) => tell(
             Code::MissingKey,
             path.clone(),
-            "say what is good: `maximize` or `minimize`, with the name of a metric or an output",
+            "write `maximize` or `minimize`, with the name of a metric or an output",
         ),
-        (Some(_), Some(_)) => tell(Code::Conflict, path.clone(), "give one of `maximize` and `minimize`"),
+        (Some(_), Some(_)) => {
+            tell(Code::Conflict, path.clone(), "write only one of `maximize` and `minimize`")
+        }
         _ => {}
     }
     for (name, axis) in &search.over {
@@ -71,11 +73,13 @@ fn sensible(axis: &Axis, search: &Search) -> Result<(), (Code, &'static str, Str
         Some(step) if whole && step.fract() != 0.0 => {
             Err((Code::InvalidValue, "/step", format!("{step} is not a whole number")))
         }
-        Some(_) if range.scale == Some(Scale::Log) => {
-            Err((Code::Conflict, "/step", "a logarithmic range has no `step`; give a list of values".into()))
-        }
+        Some(_) if range.scale == Some(Scale::Log) => Err((
+            Code::Conflict,
+            "/step",
+            "a logarithmic range cannot have a `step`; write a list of values".into(),
+        )),
         None if search.method == Some(Method::Grid) && !whole => {
-            let message = "a grid needs a number of values: give a list, or a `step`".into();
+            let message = "a grid needs a finite number of values: write a list, or a `step`".into();
             Err((Code::MissingKey, "", message))
         }
         _ => Ok(()),
@@ -89,7 +93,7 @@ fn count(path: &str, search: &Search, problems: &mut Vec<Problem>) {
         (Some(trials), _) => Some(trials as usize),
         (None, Some(Method::Grid)) => all,
         (None, _) => {
-            problems.push(Problem::error(Code::MissingKey, path, "say how many `trials` there are"));
+            problems.push(Problem::error(Code::MissingKey, path, "set the number of `trials`"));
             None
         }
     };

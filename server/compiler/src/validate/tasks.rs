@@ -27,7 +27,7 @@ pub fn check(at: usize, task: &Task, problems: &mut Vec<Problem>) {
         problems.push(Problem::error(Code::Conflict, format!("{path}/retry/backoff/max"), message));
     }
     if task.trigger.is_some_and(|rule| rule != Default::default()) && task.needs.is_empty() {
-        let message = "a trigger rule is about needed tasks, and this task needs none";
+        let message = "a trigger rule needs dependencies, and this task has none";
         problems.push(Problem::warning(Code::Suspicious, format!("{path}/trigger"), message));
     }
 }
@@ -76,7 +76,7 @@ fn secrets(path: &str, task: &Task, problems: &mut Vec<Problem>) {
         let targets = mount.env.iter().map(|env| format!("variable {env}"));
         for target in targets.chain(mount.file.iter().map(|file| format!("file {file}"))) {
             if let Some(other) = taken.insert(target.clone(), mount.name.clone()) {
-                let message = format!("the {target} holds the secret `{other}` already");
+                let message = format!("the {target} already has the secret `{other}`");
                 problems.push(Problem::error(Code::Conflict, place.clone(), message));
             }
         }
@@ -97,7 +97,7 @@ fn elements(path: &str, for_each: &ForEach, problems: &mut Vec<Problem>) {
     let given = [for_each.list.is_some(), for_each.matrix.is_some(), for_each.from.is_some()];
     if given.into_iter().filter(|given| *given).count() != 1 {
         let code = if given.contains(&true) { Code::Conflict } else { Code::MissingKey };
-        let message = "give exactly one of `list`, `matrix` and `from`";
+        let message = "write exactly one of `list`, `matrix` and `from`";
         problems.push(Problem::error(code, path, message));
     }
     let list = for_each.list.as_ref().and_then(Value::as_array).map_or(0, Vec::len);

@@ -202,7 +202,7 @@ fn more_tasks_than_argo_takes_are_told_about() {
     let set = templates(&repository().join("task-templates"));
     let told = |count: usize| {
         let made = workflow(&parse_pipeline(&tasks(count)).unwrap(), &set).unwrap();
-        made.report.iter().any(|sentence| sentence.contains("Argo takes 200"))
+        made.report.iter().any(|sentence| sentence.contains("Argo accepts at most 200"))
     };
     assert!(!told(199));
     assert!(told(200));

@@ -97,7 +97,7 @@ fn what_is_no_such_file_is_refused_with_a_sentence() {
         ("[]", None, None, "no pipeline was found"),
         ("{\"a\": 1}", None, None, "no pipeline was found"),
         (PIPELINES, Some(PIPELINES), None, "no job templates"),
-        (TEMPLATES, Some(TEMPLATES), None, "job templates itself"),
+        (TEMPLATES, Some(TEMPLATES), None, "contains job templates"),
         (PIPELINES, None, Some("x"), "2 pipelines"),
     ] {
         let refused = import(text, templates, name).unwrap_err();

@@ -95,7 +95,7 @@ fn too_little_memory_is_told_with_the_unit_that_was_meant() {
         );
         let problems = parse_pipeline(&text).unwrap_err();
         let [problem] = problems.as_slice() else { panic!("{problems:?}") };
-        let end = format!("of memory is less than any program needs{offered}");
+        let end = format!("of memory is too little for any program{offered}");
         assert!(problem.message.ends_with(&end), "{memory}: {}", problem.message);
     }
 }

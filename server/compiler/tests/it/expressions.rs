@@ -124,7 +124,9 @@ fn the_expressions_of_a_document_have_a_bound_together() {
     }
     let spent = Spent::begin();
     let (_, problems) = check_pipeline(&text, &fixtures(), &machine());
-    let refused = problems.iter().filter(|problem| problem.message.contains("of the document make too much"));
+    let refused = problems
+        .iter()
+        .filter(|problem| problem.message.contains("the document's expressions produce too much"));
     assert!(refused.count() > 4000, "{:?}", &problems[..3.min(problems.len())]);
     assert!(spent.so_far().as_secs() < 60, "{:?}", spent.so_far());
 }

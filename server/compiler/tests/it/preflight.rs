@@ -312,7 +312,7 @@ fn what_cannot_be_tested_is_refused() {
     let (code, path, message) =
         refused("template: pytorch, arguments: {elastic: {min: 1, max: 2}}, preflight: true");
     assert_eq!((code, path.as_str()), (Code::Conflict, "/tasks/0/preflight"));
-    assert!(message.starts_with("the workers of this job need not run at the same time"), "{message}");
+    assert!(message.starts_with("the workers of this job may run at different times"), "{message}");
     assert_eq!(refused("template: crowd, preflight: often").1, "/tasks/0/preflight");
     assert_eq!(refused("template: crowd, preflight: {restarts: 101}").1, "/tasks/0/preflight/restarts");
     let (facts, _) = kubernetes::read_facts(kubernetes::FULL_CLUSTER).unwrap();

@@ -309,7 +309,7 @@ fn a_limit_that_is_not_there_is_told_and_holds_nothing_back() {
         [
             (
                 "/tasks/0/limits/1",
-                "there is no limit `hdfs-prd`, so that nothing is held back; did you mean `hdfs-prod`?"
+                "there is no concurrency limit `hdfs-prd`, so nothing is limited; did you mean `hdfs-prod`?"
             ),
             ("/tasks/0/limits/2", "`hdfs-prod` is listed twice")
         ]

@@ -303,13 +303,13 @@ fn what_cannot_be_divided_is_refused_by_its_field() {
             "template: echo, arguments: {words: [a]}, resources: {processes_per_gpu: 2}",
             Code::Conflict,
             at,
-            "a worker of the task template `echo` is one process for the platform",
+            "a worker of the task template `echo` is one process: it cannot share a GPU",
         ),
         (
             "template: pytorch, arguments: {elastic: {min: 1, max: 2}}, resources: {processes_per_gpu: 2}",
             Code::Conflict,
             at,
-            "an elastic group agrees on its ranks itself",
+            "an elastic group assigns its ranks itself",
         ),
         (
             "template: pytorch, resources: {processes_per_gpu: 2, gpu: {fraction: 0.5}}",
@@ -321,7 +321,7 @@ fn what_cannot_be_divided_is_refused_by_its_field() {
             "template: tensorflow, role_resources: {ps: {processes_per_gpu: 2}}",
             Code::Conflict,
             "/tasks/0/role_resources/ps/processes_per_gpu",
-            "workers of the role `ps` are one process each; those that may be several: worker",
+            "workers of the role `ps` must be one process each; roles with several processes: worker",
         ),
     ] {
         let (found, place, message) = refused(task, &fixtures());

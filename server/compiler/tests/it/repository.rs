@@ -44,9 +44,9 @@ fn templates_take_a_script_or_a_command() {
     let templates = templates(&repository().join("task-templates"));
     for name in ["indexed", "mpi", "pytorch"] {
         for (arguments, said) in [
-            (json!({}), "give one of: `script`, `command`"),
-            (json!({"script": null, "command": []}), "give one of: `script`, `command`"),
-            (json!({"script": "a.py", "command": ["b"]}), "give only one of: `script`, `command`"),
+            (json!({}), "write one of: `script`, `command`"),
+            (json!({"script": null, "command": []}), "write one of: `script`, `command`"),
+            (json!({"script": "a.py", "command": ["b"]}), "write only one of: `script`, `command`"),
         ] {
             let task = json!({"name": "a", "template": name, "arguments": arguments});
             let document =
@@ -82,7 +82,7 @@ fn wrong_arguments() -> Vec<(&'static str, Value, &'static str, &'static str)> {
             "approval",
             json!({"message": "a", "approvers": ["nobody"]}),
             "approvers/0",
-            "nobody called `nobody` sees",
+            "no user `nobody` can see",
         ),
         ("approval", json!({"message": "a", "on_rejection": "maybe"}), "on_rejection", "is not one of"),
         ("command", json!({"command": []}), "command", "at least 1"),
@@ -229,7 +229,7 @@ fn a_task_that_a_person_does_has_no_workers_and_submits_nothing() {
             None => json!(preview::all(&planned.plan)),
             Some(facts) => json!(preview::on_kubernetes(&planned.plan, &facts).unwrap()),
         };
-        assert_eq!(said[0]["jobs"], "a person decides: nothing is submitted");
+        assert_eq!(said[0]["jobs"], "a person decides: no job is submitted");
     }
 }
 
@@ -285,5 +285,5 @@ fn an_image_that_cannot_be_is_refused_before_a_run() {
     let here = Facts { kind: "local".into(), ..Facts::default() };
     let refused = told("debian:12", &here);
     assert_eq!(refused[0].0, "/tasks/1/template", "{refused:?}");
-    assert!(refused[0].1.contains("name a cluster of Kubernetes"), "{refused:?}");
+    assert!(refused[0].1.contains("to a Kubernetes cluster"), "{refused:?}");
 }

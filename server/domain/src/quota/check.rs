@@ -76,7 +76,8 @@ pub fn faults(edit: &Edit<'_>) -> Vec<Fault> {
 fn still_used(queue: &Queue, after: &Tree<'_>) -> Option<Fault> {
     let Queue::Group(name) = queue else { return None };
     let inside = after.inside(Some(name)).next()?;
-    let message = format!("`{}` is in the group `{name}`: put it somewhere else first", inside.queue.name());
+    let message =
+        format!("`{}` is in the group `{name}`: move it to another group first", inside.queue.name());
     Some(fault("", FaultKind::Conflict, message))
 }
 
@@ -85,7 +86,7 @@ fn misplaced(now: &QueueRecord, after: &Tree<'_>) -> Option<Fault> {
     let parent = now.parent.as_ref()?;
     let group = Queue::Group(parent.clone());
     if after.get(&group).is_none() {
-        let message = format!("there is no group `{parent}`: make it first, or name another one");
+        let message = format!("there is no group `{parent}`: create it first, or choose another one");
         return Some(fault("/parent", FaultKind::Unknown, message));
     }
     after.is_within(&group, &now.queue).then(|| {
@@ -117,7 +118,7 @@ impl Checked<'_> {
     /// Checks a quota by itself.
     fn quota(&self, pool: &Pool, quota: &Quota, found: &mut Vec<Fault>) {
         if !self.edit.rooms.contains_key(pool) {
-            let message = format!("there is no cluster or node group `{pool}`: leave it out");
+            let message = format!("there is no cluster or node group `{pool}`: remove it");
             found.push(fault(field(pool, "", None).trim_end_matches('/'), FaultKind::Unknown, message));
         }
         if !(1..=HEAVIEST).contains(&quota.weight) {
@@ -129,7 +130,7 @@ impl Checked<'_> {
             found.push(fault(&field(pool, "max_priority", None), FaultKind::Conflict, message));
         }
         if matches!(self.now.queue, Queue::Group(_)) && !quota.per_person.is_empty() {
-            let message = "a bound for each person is said of a project, not of a group";
+            let message = "a limit per person applies to a project, not to a group";
             found.push(fault(&field(pool, "per_person", None), FaultKind::Conflict, message));
         }
         for (resource, amount) in &quota.guarantee.0 {
@@ -184,11 +185,11 @@ impl Checked<'_> {
         let (own, has) = (resource.written(own), resource.written(has));
         match &self.now.parent {
             Some(group) => format!(
-                "{own} {resource} and the {others} of the others in `{group}` are more than the {has} that the group is guaranteed of `{pool}`"
+                "{own} {resource} and the {others} of others in `{group}` exceed the group's guarantee of {has} in `{pool}`"
             ),
-            None => format!(
-                "{own} {resource} and the {others} that others are guaranteed are more than the {has} that `{pool}` has"
-            ),
+            None => {
+                format!("{own} {resource} and the {others} guaranteed to others exceed the {has} of `{pool}`")
+            }
         }
     }
 
@@ -207,7 +208,7 @@ impl Checked<'_> {
         if given > has && given > alone && given > of_cluster(&self.before) {
             let (given, has) = (resource.written(given), resource.written(has));
             let message = format!(
-                "with what is guaranteed of its node groups, {given} {resource} of `{whole}` are guaranteed, which has {has}"
+                "with its node groups, {given} {resource} of `{whole}` are guaranteed, but it has only {has}"
             );
             found.push(fault(&field(pool, "guarantee", Some(resource)), FaultKind::Over, message));
         }
@@ -220,7 +221,7 @@ impl Checked<'_> {
         if inside > own {
             let (inside, own) = (resource.written(inside), resource.written(own));
             let message = format!(
-                "the queues in it are guaranteed {inside} {resource} of `{pool}`, and it only {own}: take it from them first"
+                "its queues are guaranteed {inside} {resource} of `{pool}`, but it only {own}: reduce theirs first"
             );
             found.push(fault(&field(pool, "guarantee", Some(resource)), FaultKind::Over, message));
         }
@@ -262,7 +263,7 @@ impl Checked<'_> {
         };
         let (held, most, name) = (resource.written(held), resource.written(most), queue.queue.name());
         let message = format!(
-            "`{name}` holds {held} {resource} of `{pool}` now, and could hold {most}: nothing more of it would start until enough of its jobs have ended"
+            "`{name}` uses {held} {resource} of `{pool}`, more than its new maximum of {most}: no job starts until enough of its jobs have ended"
         );
         fault(&field, FaultKind::BelowUse, message)
     }

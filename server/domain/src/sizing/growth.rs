@@ -52,10 +52,10 @@ impl fmt::Display for NoMore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Node => "no node is known to have more",
-            Self::Nodes => "the nodes have no room for more",
+            Self::Nodes => "the nodes have no capacity for more",
             Self::Quota => "the quota allows no more",
             Self::Room => "no more was free",
-            Self::Times => "three times is the most",
+            Self::Times => "it was increased three times, the maximum",
         })
     }
 }
@@ -103,8 +103,10 @@ impl SizedRole {
         let is_same = self.gets.memory == self.asked.memory && self.bounded.is_some();
         let stays = is_same.then(|| self.memory_because());
         let refused = self.not_grown.as_ref().map(|NotGrown { times, why, .. }| match times {
-            1 => format!("the cluster did not give more memory while it ran: {why}"),
-            _ => format!("the cluster did not give more memory while it ran, {times} times, at last: {why}"),
+            1 => format!("the cluster did not provide more memory while it ran: {why}"),
+            _ => format!(
+                "the cluster did not provide more memory while it ran, {times} times, the last one: {why}"
+            ),
         });
         let own = self.not_asked.iter().map(|why| format!("its memory was not raised while it ran: {why}"));
         stays.into_iter().chain(refused).chain(own).collect()
@@ -182,10 +184,10 @@ mod tests {
         assert_eq!(sizing.no_more(), [""; 0]);
         sizing.roles[0].bounded = Some(NoMore::Node);
         assert_eq!(sizing.sentence(), None);
-        assert_eq!(sizing.no_more(), ["2Gi did not suffice, and no node is known to have more"]);
+        assert_eq!(sizing.no_more(), ["2Gi was not enough, and no node is known to have more"]);
         sizing.roles[0].gets.memory = Bytes(3 * GIB);
         sizing.roles[0].bounded = Some(NoMore::Quota);
-        let said = "memory 3Gi instead of 2Gi: 2Gi did not suffice, and the quota allows no more";
+        let said = "memory 3Gi instead of 2Gi: 2Gi was not enough, and the quota allows no more";
         assert_eq!((sizing.sentence().as_deref(), sizing.no_more().len()), (Some(said), 0));
     }
 
@@ -221,8 +223,8 @@ mod tests {
         assert_eq!(role.refused(), Some("worker-1: no room"));
         assert_eq!(role.why_no_more().as_deref(), Some("worker-1: no room"));
         let said = [
-            "the cluster did not give more memory while it ran, 2 times, at last: worker-1: no room",
-            "its memory was not raised while it ran: three times is the most",
+            "the cluster did not provide more memory while it ran, 2 times, the last one: worker-1: no room",
+            "its memory was not raised while it ran: it was increased three times, the maximum",
         ];
         let sizing = AttemptSizing { roles: vec![role], ..AttemptSizing::default() };
         assert_eq!(sizing.no_more(), said);

@@ -43,17 +43,17 @@ impl SlurmCalls {
         let mut found = Vec::new();
         let leads = self.become_account.iter().any(|word| word.contains("{account}"));
         if !leads && !self.become_account.is_empty() {
-            found.push("become: name the account in it, as `{account}`".into());
+            found.push("become: write the account as `{account}`".into());
         }
         if let Some(conf) = self.conf.as_ref().filter(|conf| !is_path(conf)) {
-            found.push(format!("conf: `{conf}` is no absolute path of letters, digits and `/._-+`"));
+            found.push(format!("conf: `{conf}` is not an absolute path of letters, digits and `/._-+`"));
         }
         if !self.path.split(':').all(is_path) {
             found.push("path: write absolute folders with `:` between them".into());
         }
         found.extend(self.slurmrestd.iter().flat_map(SlurmRest::mistakes));
         if !(1..=60).contains(&self.every) {
-            found.push(format!("every: `{}` is none of 1 to 60 seconds", self.every));
+            found.push(format!("every: `{}` is not from 1 to 60 seconds", self.every));
         }
         found
     }

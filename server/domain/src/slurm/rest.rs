@@ -47,25 +47,28 @@ impl SlurmRest {
         let mut found = Vec::new();
         if self.place().is_none() {
             found.push(format!(
-                "slurmrestd.url: write `http://HOST:PORT` or `unix:/PATH`, not `{}`; slurmrestd knows no https",
+                "slurmrestd.url: write `http://HOST:PORT` or `unix:/PATH`, not `{}`; slurmrestd does not support https",
                 self.url
             ));
         }
         if !is_path(&self.key) {
             found.push(format!(
-                "slurmrestd.key: `{}` is no absolute path of letters, digits and `/._-+`",
+                "slurmrestd.key: `{}` is not an absolute path of letters, digits and `/._-+`",
                 self.key
             ));
         }
         if !is_account(&self.user) {
             found.push(format!(
-                "slurmrestd.user: `{}` is no account's name, or root's: an operator of Slurm is enough",
+                "slurmrestd.user: `{}` is not an account name, or is root: use an operator of Slurm",
                 self.user
             ));
         }
         if !REST_VERSIONS.contains(&self.version.as_str()) {
             let known = REST_VERSIONS.join(", ");
-            found.push(format!("slurmrestd.version: `{}` is not spoken here; known: {known}", self.version));
+            found.push(format!(
+                "slurmrestd.version: `{}` is not supported; write one of: {known}",
+                self.version
+            ));
         }
         found
     }

@@ -43,7 +43,7 @@ impl SlurmSettings {
                 && !mirror.prefix.contains(|letter: char| letter.is_ascii_uppercase())
         };
         let mirror = self.mirror.iter().filter(|mirror| !is_prefix(mirror)).map(|_| {
-            "mirror.prefix: write at least two small letters, digits or `._-+`, and begin with no `-`"
+            "mirror.prefix: write at least two lower-case letters, digits or `._-+`, without `-` at the beginning"
                 .to_owned()
         });
         facts.chain(way).chain(mirror).collect()

@@ -77,7 +77,7 @@ impl SlurmWay {
         let mut found: Vec<String> = said
             .map(|(field, _)| {
                 format!(
-                    "{field}: only the server's settings say it, in the section of the cluster: leave it out"
+                    "{field}: it can be set only in the server's settings, in the cluster's section: remove it"
                 )
             })
             .collect();
@@ -89,12 +89,12 @@ impl SlurmWay {
             if field == "accounts" && name == OTHERS {
                 if !is_rule(account) {
                     found.push(format!(
-                        "{field}.{name}: write `{PERSON}` once, for the person's name, and beside it letters, digits and `._-+` only"
+                        "{field}.{name}: write `{PERSON}` once, for the user's name, and otherwise only letters, digits and `._-+`"
                     ));
                 }
             } else if !is_account(account) {
                 found.push(format!(
-                    "{field}.{name}: write an account's name: a letter or `_` first, then letters, digits and `._-+`; no number, and not `root`"
+                    "{field}.{name}: write an account name: a letter or `_`, then letters, digits and `._-+`; not a number, and not `root`"
                 ));
             }
         }

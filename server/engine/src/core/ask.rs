@@ -45,7 +45,7 @@ impl Core {
             InstanceState::Succeeded { reused: None }
         } else {
             let said = comment.map(|comment| format!(": {comment}")).unwrap_or_default();
-            let failure = Failure::new(FailureKind::Rejected, format!("{by} said no{said}"));
+            let failure = Failure::new(FailureKind::Rejected, format!("{by} rejected it{said}"));
             InstanceState::Failed { failure }
         };
         self.end_instance(at, state, now);
@@ -61,7 +61,7 @@ impl Core {
             // It was decided, and the question was asked again since.
             _ => return,
         }
-        let failure = Failure::new(FailureKind::Timeout, format!("nobody decided within {limit}"));
+        let failure = Failure::new(FailureKind::Timeout, format!("no decision within {limit}"));
         self.end_instance(at, InstanceState::Failed { failure }, now);
     }
 }

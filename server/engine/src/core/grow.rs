@@ -139,7 +139,7 @@ impl Core {
         }
         if let Some(why) = self.no_more_after(at) {
             let said = &failure.message;
-            failure.message = format!("{said}; the server does not try it again with more memory: {why}");
+            failure.message = format!("{said}; the server does not retry it with more memory: {why}");
         }
         if let AttemptState::Ended { outcome: told, .. } = &mut record.state {
             *told = outcome.clone();
@@ -186,7 +186,7 @@ impl Core {
         let of_role = |workers| plan.task(at.task).workers_of(&not.role, workers);
         live.record.never_had(more, grown.at, of_role);
         let (key, role, why) = (&live.record.key, &not.role, &not.why);
-        tracing::warn!(%key, role, memory = %not.memory, why, "the cluster does not give workers more memory");
+        tracing::warn!(%key, role, memory = %not.memory, why, "the cluster did not provide more memory for workers");
     }
 
     /// Changes what an attempt's workers get, and the counted amount. `change` returns whether there is
@@ -211,7 +211,7 @@ impl Core {
         let given = match job {
             Ok(given) => place.enlarge(run, at, record.key.n, now).map(|()| given),
             Err(failure) => {
-                tracing::error!(%failure.message, "a job cannot be told with other memory");
+                tracing::error!(%failure.message, "a job cannot be built with more memory");
                 Err(None)
             }
         };

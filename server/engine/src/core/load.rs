@@ -128,10 +128,10 @@ impl Core {
 
     /// Stops an attempt whose job can no longer be built, so that it does not stay forever.
     fn give_up(&mut self, at: At, record: AttemptRecord, failure: &Failure) {
-        tracing::error!(key = %record.key, %failure.message, "a stored attempt cannot be taken up; it is stopped");
+        tracing::error!(key = %record.key, %failure.message, "a stored attempt cannot be resumed; it is stopped");
         if let Some(instance) = self.instance_mut(at) {
             instance.note =
-                Some(format!("stopped, as the server could not go on with it: {}", failure.message));
+                Some(format!("stopped, because the server could not resume it: {}", failure.message));
         }
         match (record.state, self.executor(at)) {
             (AttemptState::Stopping { cause, .. }, Some(executor)) => {

@@ -76,7 +76,7 @@ impl Core {
         let outcome = match &live.record.state {
             AttemptState::Submitting => return self.resubmit(at),
             AttemptState::Stopping { .. } => Outcome::Cancelled,
-            _ => Outcome::Failed(Failure::new(FailureKind::Lost, "the cluster knows nothing of it any more")),
+            _ => Outcome::Failed(Failure::new(FailureKind::Lost, "the cluster no longer knows this job")),
         };
         let started_at = live.record.state.started_at();
         let usage = UsageSummary::default();

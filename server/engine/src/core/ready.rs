@@ -254,7 +254,7 @@ impl Core {
         if !self.wait_for_place(at)
             && let Some(cluster) = self.runs[at.slot].as_ref().map(|run| run.place_of(at.task))
         {
-            let message = format!("its cluster `{cluster}` is not known to this server");
+            let message = format!("this server has no cluster `{cluster}`");
             self.explain(at, WaitReason::Capacity { message, why: None });
         }
     }

@@ -37,7 +37,7 @@ impl Core {
             return;
         }
         if let Err(failure) = self.resize(at, left, now) {
-            return tracing::error!(%failure.message, "workers have gone, and the job cannot be told without them");
+            return tracing::error!(%failure.message, "workers ended, and the job cannot be built without them");
         }
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         if let Some(place) = self.places.get_mut(run.place_of(at.task)) {
@@ -59,7 +59,9 @@ impl Core {
         let elastic = planned.elastic_of(workers).clamp(range.min, range.max);
         let job = match run.job_with(&live.record, elastic) {
             Ok(job) => job,
-            Err(failure) => return tracing::error!(%failure.message, "what a job has cannot be counted"),
+            Err(failure) => {
+                return tracing::error!(%failure.message, "the resources of a job cannot be computed");
+            }
         };
         let least = job.workers() - elastic + range.min;
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
@@ -113,7 +115,7 @@ impl Core {
                         self.output.actions.push(Action::Scale(Arc::clone(&executor), submission));
                     }
                     Err(failure) => {
-                        tracing::error!(%failure.message, "a job cannot be given other workers");
+                        tracing::error!(%failure.message, "the number of workers of a job cannot be changed");
                     }
                 }
             }

@@ -94,7 +94,8 @@ impl Core {
             .zip(&mut cell.instances)
             .filter(|(_, instance)| !instance.state.is_final())
             .map(|(ix, instance)| {
-                instance.note = Some(format!("the search was ended, as {failures} of its trials failed"));
+                instance.note =
+                    Some(format!("the search was stopped, because {failures} of its trials failed"));
                 ix
             })
             .collect();
@@ -121,10 +122,10 @@ impl Core {
         }
         let of = &search.of;
         let message = match search.last(report) {
-            Some(value) => format!("it ended well, but its `{of}` was {} in the end", word(value)),
+            Some(value) => format!("it succeeded, but its final `{of}` was {}", word(value)),
             None => {
                 format!(
-                    "it ended well, but did not report the metric or output `{of}`, which its search goes by"
+                    "it succeeded, but did not report the metric or output `{of}` that its search optimizes"
                 )
             }
         };
@@ -163,5 +164,5 @@ fn trials(run: &ActiveRun, task: TaskIx) -> Vec<Trial<'_>> {
 
 fn sentence(of: &str, outdone: &Outdone) -> String {
     let Outdone { step, value, better, of: all } = outdone;
-    format!("at step {step} its `{of}` was {value}; better there: {better} of {all} trials")
+    format!("at step {step} its `{of}` was {value}; {better} of {all} trials were better")
 }

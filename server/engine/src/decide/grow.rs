@@ -121,7 +121,7 @@ mod tests {
             let not = role.not_grown.clone().unwrap();
             assert_eq!((not.times, not.why.as_str()), (n, "no room"));
             assert_eq!(role.not_given(memory, now, "no room"), None, "told twice");
-            let said = "memory 512Mi instead of 768Mi: the cluster did not give 768Mi while it ran";
+            let said = "memory 512Mi instead of 768Mi: the cluster did not provide 768Mi while it ran";
             assert_eq!(role.change().as_deref(), Some(said));
             let used = RoleUsage { peak_memory: Bytes(500 * MIB), ..RoleUsage::default() };
             assert!(

@@ -13,10 +13,7 @@ pub fn outcome(reported: Outcome, preflight: Option<&Preflight>) -> Outcome {
             let is_its = failure.worker.as_ref().is_some_and(|worker| worker.to_string() == blamed.worker);
             Outcome::Failed(Failure {
                 kind: FailureKind::Preflight,
-                message: format!(
-                    "{} failed the tests before the program began: {}",
-                    blamed.worker, blamed.why
-                ),
+                message: format!("{} failed the pre-flight tests: {}", blamed.worker, blamed.why),
                 // Another worker's node is not at fault.
                 node: failure.node.filter(|_| is_its),
                 ..failure

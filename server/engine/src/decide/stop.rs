@@ -28,7 +28,7 @@ pub fn outcome(
     match cause {
         StopCause::Cancelled | StopCause::Outdone | StopCause::Marked => Outcome::Cancelled,
         StopCause::Preempted => {
-            let message = preempted.unwrap_or_else(|| "its place was needed for another job".into());
+            let message = preempted.unwrap_or_else(|| "it was preempted for another job".into());
             failed(FailureKind::Preempted, message)
         }
         StopCause::Timeout => {
@@ -37,7 +37,7 @@ pub fn outcome(
         }
         StopCause::Hung => {
             let why = hang.map_or_else(|| "it reported no step".into(), Hang::sentence);
-            failed(FailureKind::Hung, format!("it was stopped as it hung: {why}"))
+            failed(FailureKind::Hung, format!("it was stopped because it hung: {why}"))
         }
     }
 }
@@ -54,7 +54,7 @@ pub fn preempted(why: Preemption, by: &Spec, project: &str) -> String {
             "it was preempted for a job of another project, which has a higher priority".into()
         }
         Preemption::Reclaimed => {
-            "it was preempted for a job of another project, which has less than its guarantee".into()
+            "it was preempted for a job of another project, which uses less than its guarantee".into()
         }
     }
 }

@@ -40,7 +40,7 @@ on_both! {
         let first = server.running(&["big"]).await;
         let row = server.instance_until(&run, "next", |state| matches!(state, InstanceState::Waiting { reason: Some(_), .. })).await;
         let InstanceState::Waiting { reason: Some(reason), .. } = row.state else { panic!() };
-        assert_eq!(reason.message(), "asks for 2 CPU, 1 is free");
+        assert_eq!(reason.message(), "requests 2 CPU, 1 is free");
         server.fake.finish(&first[0], Outcome::Succeeded);
         let second = server.running(&["next"]).await;
         server.fake.finish(&second[0], Outcome::Succeeded);
@@ -165,7 +165,7 @@ on_both! {
         let big = server.run_plan(&plan).await;
         let row = server.instance_until(&big, "big", |state| matches!(state, InstanceState::Waiting { reason: Some(_), .. })).await;
         let InstanceState::Waiting { reason: Some(reason), .. } = row.state else { panic!() };
-        assert_eq!(reason.message(), "asks for 9 CPU, 4 are all there is");
+        assert_eq!(reason.message(), "requests 9 CPU, only 4 exist");
         server.clock.advance(Duration::from_secs(11));
         let (_, state) = server.run_to_end(&pipeline("p").task("small", |task| task)).await;
         assert_eq!(state, RunState::Succeeded);
@@ -180,7 +180,7 @@ on_both! {
         let run = server.run_plan(&plan).await;
         let row = server.instance_until(&run, "a", |state| matches!(state, InstanceState::Waiting { reason: Some(_), .. })).await;
         let InstanceState::Waiting { reason: Some(reason), .. } = row.state else { panic!() };
-        assert_eq!(reason.message(), "its cluster `gone` is not known to this server");
+        assert_eq!(reason.message(), "this server has no cluster `gone`");
         server.wish(&run, Wish::Cancel).await;
         assert_eq!(server.ended(&run).await, RunState::Cancelled);
     }

@@ -89,7 +89,7 @@ on_both! {
         let keys = server.running(&["first"]).await;
         let waits = run(&mut server, "default", "second", Some("H100"), 1).await;
         let (message, why) = why(&server, &waits, "second").await;
-        assert_eq!(message, "asks for 1 H100 GPUs, and `default` holds 1 of the 1 that it may");
+        assert_eq!(message, "requests 1 H100 GPUs, and `default` uses 1 of its limit of 1");
         assert_eq!((why.rule, named(&why)), (WaitRule::Limit, keys));
         // Other types have no limit, and other projects have none of this type.
         run(&mut server, "default", "other", Some("A100"), 2).await;
@@ -107,7 +107,7 @@ on_both! {
         server.running(&["first"]).await;
         let waits = run(&mut server, "default", "second", None, 1).await;
         let (message, why) = why(&server, &waits, "second").await;
-        assert_eq!((why.rule, message.as_str()), (WaitRule::Limit, "asks for 1 H100 GPUs, and `default` holds 2 of the 2 that it may"));
+        assert_eq!((why.rule, message.as_str()), (WaitRule::Limit, "requests 1 H100 GPUs, and `default` uses 2 of its limit of 2"));
         finish(&server, "first").await;
         server.running(&["second"]).await;
     }
@@ -142,7 +142,7 @@ on_both! {
         finish(&server, "first").await;
         let reason = faulty_reason(&server, &waits, "second").await;
         let message = reason.message();
-        assert!(message.ends_with("are free; 1 of 4 GPUs is faulty: XID 79 on GPU 2"), "{message}");
+        assert!(message.ends_with("are free; 1 of 4 GPUs is unhealthy: XID 79 on GPU 2"), "{message}");
         let faulty = reason.explanation().and_then(|why| why.faulty.clone()).unwrap();
         assert_eq!((faulty.all, faulty.cards[0].uuid.as_str(), faulty.cards[0].xid), (4, "card-2", 79));
         // Nothing is reserved for it.
@@ -162,7 +162,7 @@ on_both! {
         let second = run_with(&mut server, "default", "second", half).await;
         for (run, task) in [(&first, "first"), (&second, "second")] {
             let reason = faulty_reason(&server, run, task).await;
-            let said = "none has so much of it free; 1 of 1 GPUs is faulty: XID 79 on GPU 0";
+            let said = "no GPU has that much free; 1 of 1 GPUs is unhealthy: XID 79 on GPU 0";
             assert!(reason.message().ends_with(said), "{}", reason.message());
         }
         assert_eq!(server.fake.forget_fault("card-0"), Some(79));

@@ -252,7 +252,7 @@ on_both! {
         server.fake.hold_workers(true);
         let waits = run(&mut server, "default", "waits", "2").await;
         let (message, _) = why(&server, &waits, "waits").await;
-        assert_eq!(message, "there is room as soon as jobs that were told to stop have ended");
+        assert_eq!(message, "waits for stopping jobs to end");
         let row = server.instance(&waits, "waits", 0).await.unwrap();
         assert!(matches!(row.state, InstanceState::Waiting { .. }));
     }

@@ -26,7 +26,7 @@ on_both! {
         assert_eq!(server.ended(&goes_on).await, RunState::Failed);
         let attempts = server.store.attempts(&goes_on).await.unwrap();
         let AttemptState::Ended { outcome: Outcome::Failed(lost), .. } = &attempts[0].state else { panic!("{attempts:?}") };
-        assert_eq!((lost.kind, lost.message.as_str()), (FailureKind::Lost, "the cluster `local` was given up"));
+        assert_eq!((lost.kind, lost.message.as_str()), (FailureKind::Lost, "the cluster `local` was decommissioned"));
         // It is retried, like everything lost, and cannot start.
         let row = server.instance(&goes_on, "goes-on", 0).await.unwrap();
         let InstanceState::Failed { failure } = row.state else { panic!("{row:?}") };

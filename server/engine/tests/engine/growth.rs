@@ -105,7 +105,7 @@ on_both! {
         assert_eq!(changes[0].sized.memory, Reason::NearlyFull { had: Bytes(2 * GIB) });
         let risk = changes[0].sized.risk.unwrap();
         assert!(risk > 0.01 && risk < 0.5, "half as much again may be too little, too: {risk}");
-        let said = "memory 3Gi instead of 2Gi: 2Gi were nearly used up while it ran";
+        let said = "memory 3Gi instead of 2Gi: 2Gi was nearly used up while it ran";
         assert_eq!(changes[0].sized.change().as_deref(), Some(said));
 
         server.restart().await;
@@ -140,7 +140,7 @@ on_both! {
         let sized = &kept.sizing.as_ref().unwrap().roles[0];
         assert_eq!((sized.gets.memory, sized.grown), (Bytes(2 * GIB), None));
         assert_eq!(sized.not_grown.as_ref().unwrap().why, "its node has no room");
-        let said = "the cluster did not give more memory while it ran: its node has no room";
+        let said = "the cluster did not provide more memory while it ran: its node has no room";
         assert_eq!(kept.sizing.as_ref().unwrap().no_more(), [said]);
         let changes = server.store.size_changes("default", "p", "a", 9).await.unwrap();
         let said: Vec<_> = changes.iter().map(|change| change.sized.memory).collect();
@@ -224,13 +224,12 @@ on_both! {
         server.passes().await;
         assert_eq!(server.fake.memory(&key), most);
         noted(&server, &run, &[NoMore::Quota]).await;
-        let said = "memory 2560Mi instead of 2Gi: 2Gi were nearly used up while it ran, and the quota allows no more";
+        let said = "memory 2560Mi instead of 2Gi: 2Gi was nearly used up while it ran, and the quota allows no more";
         assert_eq!(attempt(&server, &run).await.sizing.unwrap().sentence().as_deref(), Some(said));
         // The next attempt cannot get more either.
         assert_eq!(
             run_out(&server, &run, &key).await,
-            "it ran out; its memory was not raised while it ran: the quota allows no more; \
-             the server does not try it again with more memory: the quota allows no more"
+            "it ran out; its memory was not raised while it ran: the quota allows no more; the server does not retry it with more memory: the quota allows no more"
         );
     }
 

@@ -64,7 +64,7 @@ on_both! {
         assert_eq!((instance.attempt, instance.tries), (2, 1), "the first was no try");
         let InstanceState::Failed { failure } = instance.state else { panic!("{:?}", instance.state) };
         assert_eq!(failure.kind, FailureKind::Hung);
-        let said = "it was stopped as it hung: rank 0 has reported no step for 1m1s; never before were more than 1s between two";
+        let said = "it was stopped because it hung: rank 0 has reported no step for 1m1s; the longest time between steps before was 1s";
         assert_eq!(failure.message, said);
         let attempts = server.store.attempts(&run).await.unwrap();
         let known: Vec<_> = attempts.iter().map(|one| one.pace.as_ref().unwrap().known).collect();

@@ -57,7 +57,7 @@ on_both! {
         assert_eq!(waits.len(), 3, "{waits:?}");
         for task in &waits {
             let (message, why) = why(&server, &run, task).await;
-            assert_eq!(message, "the limit `hdfs-prod` is used up: 7 hold it, and 7 may at once");
+            assert_eq!(message, "the concurrency limit `hdfs-prod` is reached: 7 of 7 are in use");
             assert_eq!((why.rule, why.named.as_deref()), (WaitRule::NamedLimit, Some("hdfs-prod")));
             let holders = named(&why);
             assert!(!holders.is_empty() && holders.iter().all(|key| running.contains(key)), "{holders:?}");
@@ -177,7 +177,7 @@ on_both! {
         let task = &waiting(&server, &run).await[0];
         server.until(|| async {
             let (message, _) = why(&server, &run, task).await;
-            (message == "the limit `hdfs-prod` is used up: 4 hold it, and 0 may at once").then_some(())
+            (message == "the concurrency limit `hdfs-prod` is reached: 4 of 0 are in use").then_some(())
         }).await;
         let deleted = server.store.delete_limit("hdfs-prod", None, &entry("limit.delete")).await.unwrap();
         assert_eq!(deleted, Change::Done(4));
@@ -205,7 +205,7 @@ on_both! {
         server.until(started(3)).await;
         let task = &waiting(&server, &run).await[0];
         let (message, _) = why(&server, &run, task).await;
-        assert_eq!(message, "the limit `api` is used up: 3 may start within a minute, and have");
+        assert_eq!(message, "the concurrency limit `api` is reached: 3 jobs may start per minute");
         server.clock.advance(Duration::from_secs(40));
         server.restart().await;
         server.passes().await;
@@ -226,7 +226,7 @@ on_both! {
         let doc = pulls(&[&server.fake], "here", 1, "hdfs-prod");
         let run = server.run(&doc).await;
         let (message, first) = why(&server, &run, "here-0").await;
-        assert_eq!(message, "the limit `hdfs-prod` is used up: 2 hold it, and 2 may at once");
+        assert_eq!(message, "the concurrency limit `hdfs-prod` is reached: 2 of 2 are in use");
         let holders = named(&first);
         assert!(holders.len() == 1 && far.running().contains(&holders[0]), "{holders:?}");
         // After a restart the other cluster's jobs are known again before anything starts.

@@ -28,7 +28,7 @@ on_both! {
         let run = server.run(&pipeline("second").task("pair", gang)).await;
         let (message, explained) = why(&server, &run, "pair").await;
         assert_eq!((explained.rule, named(&explained)), (WaitRule::Scattered, one.clone()));
-        assert_eq!(message, "enough is free in all, but no nodes have it where all of its workers would fit");
+        assert_eq!(message, "enough is free in total, but too fragmented for all of its workers");
         server.fake.finish(&one[0], Outcome::Succeeded);
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
     }

@@ -104,7 +104,7 @@ on_both! {
         assert_eq!(server.ended(&run).await, RunState::Failed);
         let row = server.instance(&run, "b", 0).await.unwrap();
         let InstanceState::Failed { failure } = row.state else { panic!("{:?}", row.state) };
-        assert!(failure.message.contains("is gone"), "{failure:?}");
+        assert!(failure.message.contains("no longer exists"), "{failure:?}");
 
         fs::create_dir_all(&folder).unwrap();
         server.wish(&run, Wish::Resume).await;

@@ -67,7 +67,7 @@ on_both! {
         let blamed = |at: usize| attempts[at].preflight.as_ref().unwrap().tested.clone().unwrap().blamed;
         assert_eq!((blamed(0).unwrap().worker.as_str(), blamed(1)), ("worker-1", None));
         let aside = server.until(|| async { server.store.nodes_aside().await.unwrap().pop() }).await;
-        let why = "an attempt failed through it: worker-1 failed the tests before the program began: its network is slow";
+        let why = "an attempt failed because of it: worker-1 failed the pre-flight tests: its network is slow";
         assert_eq!((aside.of.node.as_str(), aside.why.sentence().as_str()), ("b", why));
     }
 
@@ -85,7 +85,7 @@ on_both! {
         let instance = server.instance(&run, "train", 0).await.unwrap();
         let InstanceState::Failed { failure } = instance.state else { panic!("{:?}", instance.state) };
         assert_eq!((failure.kind, instance.attempt), (FailureKind::Preflight, 2));
-        assert_eq!(failure.message, "worker-1 failed the tests before the program began: its network is slow");
+        assert_eq!(failure.message, "worker-1 failed the pre-flight tests: its network is slow");
         assert_eq!(nodes(&server), ["a", "b", "c"], "nobody can say that it is the node");
     }
 

@@ -121,7 +121,7 @@ on_both! {
         assert_eq!((count("=failed"), count("=cancelled"), count("=upstream_failed")), (2, 28, 1), "{states:?}");
         assert_eq!(server.fake.executions().len(), 3);
         let note = server.instance(&run, "tune", 29).await.unwrap().note;
-        assert_eq!(note.as_deref(), Some("the search was ended, as 2 of its trials failed"));
+        assert_eq!(note.as_deref(), Some("the search was stopped, because 2 of its trials failed"));
         // After a resume, the rest is tried, and failed trials are retried.
         server.fake.script("tune", std::iter::repeat_n(Behaviour::Compute(distance), 40));
         server.wish(&run, Wish::Resume).await;
@@ -152,7 +152,7 @@ on_both! {
                 row.state.is_final().then_some(row)
             })
             .await;
-        let why = "at step 2 its `loss` was 0.8; better there: 1 of 2 trials";
+        let why = "at step 2 its `loss` was 0.8; 1 of 2 trials were better";
         assert_eq!(stopped.state, InstanceState::StoppedEarly { why: why.into() });
         let keys = server.until(|| async {
             let keys = server.fake.running();

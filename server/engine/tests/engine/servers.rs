@@ -119,7 +119,7 @@ async fn the_older_job_of_another_server_goes_first() {
     one.clock.advance(Duration::from_secs(1));
     let newer = other.run_here(|server| wide(server, "newer")).await;
     let (message, explained) = why(&other, &newer, "newer").await;
-    assert_eq!(message, "`older` is ahead and waits for room");
+    assert_eq!(message, "queued behind `older`, which waits for resources");
     assert_eq!((explained.rule, explained.ahead), (WaitRule::Behind, 1));
     assert!(explained.head.is_some_and(|head| head.key.starts_with(older.as_str())));
     let (_, explained) = why(&one, &older, "older").await;

@@ -116,7 +116,7 @@ on_both! {
         server.running(&["large", "small"]).await;
         let waits = run(&mut server, "default", "next", "2").await;
         let (message, why) = why(&server, &waits, "next").await;
-        assert_eq!(message, "asks for 2 CPU, 0 are free");
+        assert_eq!(message, "requests 2 CPU, 0 are free");
         assert_eq!((why.rule, why.ahead), (WaitRule::Capacity, 0));
         let holders = named(&why);
         assert_eq!(holders.iter().map(|key| key.task.as_str()).collect::<Vec<_>>(), ["large"]);
@@ -152,7 +152,7 @@ on_both! {
         let keys = server.running(&["first"]).await;
         let waits = run(&mut server, "default", "second", "1").await;
         let (message, why) = why(&server, &waits, "second").await;
-        assert_eq!(message, "asks for 1 CPU, and `default` holds 1500m of the 2 that it may");
+        assert_eq!(message, "requests 1 CPU, and `default` uses 1500m of its limit of 2");
         assert_eq!((why.rule, named(&why)), (WaitRule::Limit, keys));
         // No other job is waiting for that; with another limit it starts.
         run(&mut server, "guest", "beside", "1").await;
@@ -238,7 +238,7 @@ on_both! {
         let owner = run(&mut server, "default", "owner", "3").await;
         let (message, why) = why(&server, &owner, "owner").await;
         assert_eq!(why.rule, WaitRule::Leaving);
-        assert_eq!(message, "there is room as soon as jobs that were told to stop have ended");
+        assert_eq!(message, "waits for stopping jobs to end");
         let told = server.fake.cancels();
         server.restart().await;
         // Until it leads its runs: what a dying server acquires in its last moment stays leased until the

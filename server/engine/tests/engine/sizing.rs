@@ -233,8 +233,8 @@ on_both! {
         assert_eq!(state, RunState::Failed);
         let got: Vec<u64> = attempts(&server, &run).await.iter().map(|attempt| memory(attempt) / MIB).collect();
         assert_eq!(got, [2048, 3072, 4608, 6912]);
-        let ends = "as the test wants it; the server does not try it again with more memory:";
-        assert_eq!(said(&server, &run).await, format!("{ends} three times is the most"));
+        let ends = "as the test wants it; the server does not retry it with more memory:";
+        assert_eq!(said(&server, &run).await, format!("{ends} it was increased three times, the maximum"));
         server.fake.forget_script("a");
         server.fake.script("a", vec![need(20_000); 9]);
         let (run, _) = server.run_to_end(&doc(SizingMode::Auto)).await;
@@ -242,7 +242,7 @@ on_both! {
         let got: Vec<u64> = attempts.iter().map(|attempt| memory(attempt) / MIB).collect();
         assert_eq!(got, [8192], "there is no more than the node has");
         let why = attempts[0].sizing.as_ref().unwrap().sentence().unwrap();
-        assert!(why.contains(" did not suffice, and no node is known to have more;"), "{why}");
+        assert!(why.contains(" was not enough, and no node is known to have more;"), "{why}");
         assert_eq!(said(&server, &run).await, format!("{ends} no node is known to have more"));
     }
 
@@ -254,7 +254,7 @@ on_both! {
         let (run, _) = server.run_to_end(&whole).await;
         let attempts = attempts(&server, &run).await;
         let no_more: Vec<_> = attempts.iter().map(|attempt| attempt.sizing.as_ref().unwrap().no_more()).collect();
-        assert_eq!(no_more, [vec![], vec!["8Gi did not suffice, and no node is known to have more".to_owned()]]);
+        assert_eq!(no_more, [vec![], vec!["8Gi was not enough, and no node is known to have more".to_owned()]]);
         // The task's retry follows the first, and nothing the last.
         let AttemptState::Ended { outcome: Outcome::Failed(first), .. } = &attempts[0].state else { panic!() };
         assert_eq!(first.message, "as the test wants it");

@@ -95,7 +95,7 @@ impl Growing {
             let refusal = pod.refused.as_ref().filter(|_| is_asked());
             if refusal.is_some_and(|refusal| refusal.for_good) || now.duration_since(since) >= PATIENCE {
                 let said =
-                    refusal.map_or("its node has not given it within a minute", |refusal| &refusal.message);
+                    refusal.map_or("its node did not provide it within a minute", |refusal| &refusal.message);
                 why.entry(pod.worker.role.clone()).or_insert_with(|| format!("{}: {said}", pod.worker));
             }
         }
@@ -141,7 +141,7 @@ impl Growing {
         let memory = std::mem::take(&mut self.memory);
         let lacks = |(role, memory): (String, Bytes)| {
             let (worker, _) = self.had.values().find(|(worker, had)| worker.role == role && *had < memory)?;
-            Some(NotGiven { role, memory, why: format!("{worker} ended before it was given") })
+            Some(NotGiven { role, memory, why: format!("{worker} ended before it was provided") })
         };
         memory.into_iter().filter_map(lacks).collect()
     }
@@ -247,7 +247,7 @@ impl Attempt {
         let api: Api<Pod> = Api::namespaced(self.cluster.client().await, namespace);
         let (params, patch) = (PatchParams::default(), Patch::Strategic(patch(pod, memory)));
         let asked = api.patch_subresource("resize", &pod.name, &params, &patch);
-        self.cluster.ask("giving a worker more memory", asked).await
+        self.cluster.ask("increasing the memory of a worker", asked).await
     }
 
     /// Reports memory that workers had not received when they ended.
@@ -379,10 +379,10 @@ mod tests {
         change(&mut seen, 0, |pod| pod.memory = Bytes(2 * GIB));
         growing.note(&seen);
         let not = growing.never_given();
-        assert_eq!((not.len(), not[0].why.as_str()), (1, "worker-1 ended before it was given"));
+        assert_eq!((not.len(), not[0].why.as_str()), (1, "worker-1 ended before it was provided"));
         let (mut growing, seen) = asked_for_two(now);
         let refused = growing.refused(&seen, now + PATIENCE);
-        assert_eq!(refused[0].0.why, "worker-0: its node has not given it within a minute");
+        assert_eq!(refused[0].0.why, "worker-0: its node did not provide it within a minute");
         let (mut growing, mut seen) = asked_for_two(now);
         (0..2).for_each(|index| change(&mut seen, index, |pod| pod.memory = Bytes(2 * GIB)));
         growing.note(&seen);

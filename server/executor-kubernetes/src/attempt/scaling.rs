@@ -132,7 +132,7 @@ impl Attempt {
                 Ok(false) | Err(Refused::ForNow(_) | Refused::Busy(_) | Refused::Credentials(_)) => {}
                 Err(refused) => {
                     let key = &self.known.job.key;
-                    tracing::warn!(%key, why = refused.message(), "a job cannot be given another size");
+                    tracing::warn!(%key, why = refused.message(), "the size of a job cannot be changed");
                     going.scaling.wish = None;
                 }
             }
@@ -151,7 +151,7 @@ impl Attempt {
         let api: Api<DynamicObject> =
             Api::namespaced_with(self.cluster.client().await, &going.name.0, &resource);
         let name = &elastic.object.name;
-        let object = self.cluster.ask("looking at its size", api.get(name)).await?;
+        let object = self.cluster.ask("reading its size", api.get(name)).await?;
         let object: Value = serde_json::to_value(object).unwrap_or_default();
         let Some(size) = Size::read(&object) else {
             self.cannot(scaling.workers, wish);

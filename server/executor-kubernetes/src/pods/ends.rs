@@ -24,7 +24,7 @@ pub(super) fn with_card(container: Option<&ContainerStatus>, mut state: PodState
     if let PodState::Ended { end, .. } = &mut state
         && let (Some(sick), End::Exit { code: 1.. } | End::Signal { .. }) = (sick, &*end)
     {
-        *end = End::CardLost { message: format!("its node finds {} unhealthy", sick.resource_id) };
+        *end = End::CardLost { message: format!("its node reports {} as unhealthy", sick.resource_id) };
     }
     state
 }

@@ -245,14 +245,14 @@ fn obstacle(container: &ContainerStatus, reason: &str, message: &str) -> Option<
     let image = &container.image;
     let (sentence, may_pass) = match reason {
         "ErrImageNeverPull" => {
-            (format!("the image {image} is not on the node, and may not be pulled"), false)
+            (format!("the image {image} is not on the node, and must not be pulled"), false)
         }
-        "InvalidImageName" => (format!("`{image}` is no image's name"), false),
+        "InvalidImageName" => (format!("`{image}` is not the name of an image"), false),
         "ErrImagePull" | "ImagePullBackOff" | "RegistryUnavailable" | "ImageInspectError" => {
             (format!("the image {image} cannot be pulled"), true)
         }
         "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" => {
-            ("its container cannot be made".to_owned(), true)
+            ("its container cannot be created".to_owned(), true)
         }
         _ => return None,
     };

@@ -140,7 +140,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
 fn note(cluster: &Cluster, refused: BTreeMap<String, String>) {
     let mut state = cluster.queues.state();
     for (name, why) in refused.iter().filter(|(name, why)| state.refused.get(*name) != Some(*why)) {
-        tracing::warn!(cluster = cluster.config.name, name, why, "a queue is not as the quotas say");
+        tracing::warn!(cluster = cluster.config.name, name, why, "a queue does not match the quotas");
     }
     state.refused = refused;
 }
@@ -226,7 +226,7 @@ impl Queues<'_> {
         let params = PatchParams::apply(MANAGER).force();
         let queue = Patch::Apply(written(step, own));
         let sent = self.api.patch(&step.name, &params, &queue);
-        self.cluster.ask("keeping queues", sent).await.map(drop)
+        self.cluster.ask("updating queues", sent).await.map(drop)
     }
 
     /// Removes obsolete queues once they are empty.
@@ -272,7 +272,7 @@ impl Queues<'_> {
         let groups = resource("scheduling.volcano.sh/v1beta1", "PodGroup");
         let api: Api<DynamicObject> = Api::all_with(self.cluster.client().await, &groups);
         let params = ListParams::default();
-        let all = self.cluster.ask("looking who is in a queue", api.list(&params)).await?;
+        let all = self.cluster.ask("listing jobs of a queue", api.list(&params)).await?;
         let going_on = all.items.iter().filter(|group| group.data["status"]["phase"] != "Completed");
         Ok(going_on.filter_map(|group| group.data["spec"]["queue"].as_str()).map(Into::into).collect())
     }
@@ -298,7 +298,8 @@ fn without_others(
     let mut left = Vec::new();
     for one in wanted {
         if out.contains(&one.name) {
-            let why = "a queue of this name is there, which this server has not made: it is left as it is";
+            let why =
+                "a queue of this name already exists, and this server did not create it: it is not changed";
             refused.insert(one.name, why.to_owned());
         } else if one.spec.parent != ROOT && out.contains(&one.spec.parent) {
             out.insert(one.name);

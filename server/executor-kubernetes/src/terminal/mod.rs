@@ -137,7 +137,7 @@ impl Place {
         match submitting.run().await {
             Submitted::Done => Ok(()),
             Submitted::Stopped => {
-                Err(hold().take().unwrap_or_else(|| "the cluster did not take it in time".into()))
+                Err(hold().take().unwrap_or_else(|| "the cluster did not accept it in time".into()))
             }
             Submitted::Refused(message) => Err(message),
         }
@@ -152,9 +152,9 @@ impl Place {
             let patch = Patch::Merge(json!({"spec": {"activeDeadlineSeconds": lives}}));
             let params = PatchParams::default();
             let held =
-                self.cluster.ask("holding a terminal", jobs.patch_metadata(&self.name, &params, &patch));
+                self.cluster.ask("keeping a terminal open", jobs.patch_metadata(&self.name, &params, &patch));
             if let Err(refused) = held.await {
-                tracing::debug!(name = self.name, why = refused.message(), "a terminal was not held");
+                tracing::debug!(name = self.name, why = refused.message(), "a terminal was not kept open");
             }
         }
     }
@@ -165,7 +165,7 @@ impl Place {
         let pods = self.pods().await;
         let mut note = None;
         while Instant::now() < until {
-            let found = match self.cluster.ask("looking for a terminal's pod", pods.list(&its)).await {
+            let found = match self.cluster.ask("finding a terminal's pod", pods.list(&its)).await {
                 Ok(found) => found.items.into_iter().next(),
                 Err(refused @ Refused::ForGood(_)) => return Err(refused.message().to_owned()),
                 // The cluster may respond yet.
@@ -204,7 +204,7 @@ impl Place {
         let mut process = asked.map_err(|refused| refused.message().to_owned())?;
         let parts = (process.stdin(), process.stdout(), process.terminal_size());
         let (Some(stdin), Some(stdout), Some(sizes)) = parts else {
-            return Err("the cluster gives it no terminal".into());
+            return Err("the cluster provided no terminal".into());
         };
         let streams = Streams {
             stdin: Mutex::new(stdin),

@@ -73,7 +73,7 @@ pub fn detect(apart: bool) -> Hierarchy {
             sockets: v2_mount(&mounts).filter(|_| apart).and_then(|root| make_parent(&root, PARENT)),
         },
         None if !mounts.contains(" cgroup") => Hierarchy::None("no cgroup file system is mounted".into()),
-        None => Hierarchy::None("the cgroup file system may not be written by this user".into()),
+        None => Hierarchy::None("the cgroup file system is not writable for this user".into()),
     }
 }
 

@@ -88,10 +88,10 @@ struct Attaching {
 /// # Errors
 /// A sentence why not.
 pub(crate) fn try_it(hierarchy: &Hierarchy) -> Result<(), String> {
-    hierarchy.sockets().ok_or("version 2 of control groups, which knows sockets, is not mounted")?;
+    hierarchy.sockets().ok_or("control groups version 2, which network isolation needs, are not mounted")?;
     WAYS.into_iter()
         .try_for_each(|way| load(way).map(drop))
-        .map_err(|error| format!("the kernel refuses programs that keep connections apart: {error}"))
+        .map_err(|error| format!("the kernel refuses the programs for network isolation: {error}"))
 }
 
 /// Isolates the connections of workers in the hierarchy's groups from now on. Replaces the identical programs

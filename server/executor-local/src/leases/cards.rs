@@ -199,7 +199,7 @@ mod tests {
         cards.xids.note("GPU-0", 31);
         cards.xids.note("GPU-2", 79);
         let refused = cards.take(&whole(4)).unwrap_err();
-        assert!(refused.ends_with("has 4; 1 of 4 GPUs is faulty: XID 79 on GPU 2"), "{refused}");
+        assert!(refused.ends_with("has 4; 1 of 4 GPUs is unhealthy: XID 79 on GPU 2"), "{refused}");
         assert_eq!(cards.take(&whole(3)).unwrap().0, ["GPU-0", "GPU-1", "GPU-3"]);
         assert_eq!(cards.kept_back(), BTreeMap::from([("GPU-2".to_owned(), 79)]));
         let half = GpuRequest { fraction: Some(0.5), ..GpuRequest::default() };

@@ -59,7 +59,7 @@ impl Pythons {
         };
         let failed = |path: &Path| {
             let path = path.to_owned();
-            move |error: io::Error| format!("{} cannot be made: {}", path.display(), reason(&error))
+            move |error: io::Error| format!("{} cannot be created: {}", path.display(), reason(&error))
         };
         // The cache reveals what other projects use.
         make(&maker.cache, PRIVATE)

@@ -80,7 +80,7 @@ impl Pythons {
         if let Err(error) = own::rename(&staging, &place) {
             let _ = own::remove_dir_all(&staging);
             if !place.exists() {
-                return Err(format!("{} cannot be made: {}", place.display(), reason(&error)));
+                return Err(format!("{} cannot be created: {}", place.display(), reason(&error)));
             }
         }
         Ok(place.join("bin/uv"))
@@ -112,7 +112,7 @@ async fn run(
     cgroup: Option<(Cgroup, Limits)>,
 ) -> Result<(), String> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let failed = |why: String| format!("the Python environment could not be made: {what} {why}");
+    let failed = |why: String| format!("the Python environment could not be created: {what} {why}");
     let output = async {
         let (_confined, child) = Confined::spawn(command, user, cgroup)?;
         child.wait_with_output().await

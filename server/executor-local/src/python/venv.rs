@@ -50,7 +50,7 @@ impl Pythons {
         self.make(wanted, interpreter, &staging, &uv).await?;
         hit("local.venv.before");
         own::rename(&staging, &venv)
-            .map_err(|error| format!("{} cannot be made: {}", venv.display(), reason(&error)))?;
+            .map_err(|error| format!("{} cannot be created: {}", venv.display(), reason(&error)))?;
         hit("local.venv.after");
         Ok(venv)
     }
@@ -66,7 +66,7 @@ impl Pythons {
         let _ = own::remove_dir_all(staging);
         make_owned(staging, maker.user)
             .and_then(|()| own::set_permissions(staging, fs::Permissions::from_mode(OPEN)))
-            .map_err(|error| format!("{} cannot be made: {}", staging.display(), reason(&error)))?;
+            .map_err(|error| format!("{} cannot be created: {}", staging.display(), reason(&error)))?;
         let mut arguments: Vec<String> =
             ["venv", "--allow-existing", "--relocatable", "--python"].map(Into::into).into();
         arguments.push(interpreter.path.display().to_string());
@@ -115,8 +115,7 @@ fn built(wanted: &PythonEnvironment) -> Vec<&str> {
 /// uv's message about a package that it would have to build.
 const NO_WHEEL: &str = "building from source is disabled";
 /// The hint added to that message.
-const WHEELS_ONLY: &str = "\nOnly packages with a wheel for this machine are installed here: to build one runs its code. \
-    Whoever operates the server can allow that with `python_sources` in `[local]`.";
+const WHEELS_ONLY: &str = "\nOnly packages with a wheel for this machine are installed, because building a package runs its code. The server's operator can allow builds with `python_sources` in `[local]`.";
 
 /// Overrides for uv, which ignores the system's packages: provided packages are required on no platform,
 /// unless the requirements name them.

@@ -102,9 +102,9 @@ fn read_order() -> Option<ShimSpec> {
 fn files_sentence(order: &ShimSpec, error: &io::Error) -> String {
     let folder = order.folder.display();
     match error.raw_os_error() {
-        Some(libc::ENOSPC | libc::EDQUOT) => format!("the disk that holds {folder} is full"),
-        Some(libc::EROFS) => format!("the file system that holds {folder} is read-only"),
-        _ => format!("the worker's files in {folder} cannot be made: {error}"),
+        Some(libc::ENOSPC | libc::EDQUOT) => format!("the disk of {folder} is full"),
+        Some(libc::EROFS) => format!("the file system of {folder} is read-only"),
+        _ => format!("the worker's files in {folder} cannot be created: {error}"),
     }
 }
 
@@ -143,7 +143,7 @@ fn run(order: &ShimSpec) -> Result<(), Refusal> {
 fn work(order: &ShimSpec, supervisor: &mut Supervisor<'_>) -> (End, Option<Timestamp>) {
     let cannot = |error: StartError| End::CouldNotStart { message: error.sentence() };
     if let Some(Err(error)) = order.cgroup.as_ref().map(|cgroup| cgroup.create(&order.limits)) {
-        let message = format!("its control group could not be made: {error}; see `cubeloom check`");
+        let message = format!("its control group could not be created: {error}; see `cubeloom check`");
         return (End::CouldNotStart { message }, None);
     }
     if !order.setup.is_empty() {

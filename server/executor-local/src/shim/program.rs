@@ -242,8 +242,8 @@ impl StartError {
     /// A sentence for the user.
     pub(super) fn sentence(&self) -> String {
         match self {
-            Self::ZeroByte(word) => format!("`{word}` holds a zero byte, which no program can be given"),
-            Self::System(what, error) => format!("the system did not let it {what}: {error}"),
+            Self::ZeroByte(word) => format!("`{word}` contains a zero byte, which programs cannot receive"),
+            Self::System(what, error) => format!("the system did not allow it to {what}: {error}"),
             Self::OfSetup(error) => format!("setup: {}", error.sentence()),
             Self::Child { stage, errno, name, cwd, user } => {
                 let who = user.map_or(String::new(), |user| format!(" by uid {user}"));
@@ -254,10 +254,10 @@ impl StartError {
                         format!("its folder {cwd} cannot be entered{who}: {error}")
                     }
                     stage if stage == Stage::View as u8 => {
-                        format!("its view of the machine's files could not be made: {error}; see `[sandbox]`")
+                        format!("its sandbox of files could not be created: {error}; see `[sandbox]`")
                     }
                     stage if stage == Stage::Identity as u8 => {
-                        format!("it could not be made to run{who}: {error}")
+                        format!("it could not switch to its user{who}: {error}")
                     }
                     _ => format!("it could not be confined: {error}; see `cubeloom check`"),
                 }
@@ -269,7 +269,7 @@ impl StartError {
 fn exec_sentence(name: &str, errno: i32, who: &str) -> String {
     match errno {
         libc::ENOENT if name.contains('/') => {
-            format!("the command `{name}` does not exist, or the interpreter that it names does not")
+            format!("the command `{name}` or its interpreter does not exist")
         }
         libc::ENOENT => format!("the command `{name}` was not found on the PATH"),
         libc::EACCES => format!("the command `{name}` may not be read or executed{who}"),

@@ -76,7 +76,7 @@ impl Kept {
         (
             begin,
             is_full
-                .then_some("\n[cubeloom: the log is full here; its end follows when the task has ended]\n"),
+                .then_some("\n[cubeloom: the log is full; its last part follows when the task has ended]\n"),
         )
     }
 
@@ -84,7 +84,7 @@ impl Kept {
     fn finish(&mut self) -> Vec<u8> {
         let mut rest = match self.dropped {
             0 => Vec::new(),
-            dropped => format!("[cubeloom: {dropped} bytes are left out]\n").into_bytes(),
+            dropped => format!("[cubeloom: {dropped} bytes are omitted]\n").into_bytes(),
         };
         rest.extend(self.last.drain(..));
         rest
@@ -264,12 +264,12 @@ mod tests {
     fn a_log_has_its_beginning_and_its_end() {
         assert_eq!(written(0, &[b"all", b" of it"]), b"all of it");
         assert_eq!(written(9, &[b"all", b" of it"]), b"all of it");
-        let full = "\n[cubeloom: the log is full here; its end follows when the task has ended]\n";
+        let full = "\n[cubeloom: the log is full; its last part follows when the task has ended]\n";
         assert_eq!(written(3, &[b"begin", b" and end"]), format!("beg{full}in and end").into_bytes());
         let long = vec![b'x'; 3 * LAST];
         let text = String::from_utf8(written(10, &[&long, &long, b"the last line"])).unwrap();
         let dropped = 6 * LAST + 13 - 10 - LAST;
-        assert!(text.starts_with(&format!("xxxxxxxxxx{full}[cubeloom: {dropped} bytes are left out]\nxxx")));
+        assert!(text.starts_with(&format!("xxxxxxxxxx{full}[cubeloom: {dropped} bytes are omitted]\nxxx")));
         assert!(text.ends_with("xxthe last line"));
         assert!(text.len() < LAST + 200);
     }

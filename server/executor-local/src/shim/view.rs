@@ -100,7 +100,7 @@ pub(crate) fn try_it() -> Result<(), String> {
     match error {
         Some(error) if error.raw_os_error() == Some(Errno::CANCELED.raw_os_error()) => Ok(()),
         Some(error) => Err(format!("the kernel refuses mount namespaces: {error}")),
-        None => Err("a process with a view of its own could not be tried".into()),
+        None => Err("a process with its own mount namespace could not be tested".into()),
     }
 }
 

@@ -213,7 +213,7 @@ fn what_was_got_of_a_worker_that_takes_too_long_is_kept_and_the_others_are_looke
         true
     });
     let texts: Vec<_> = found.iter().map(|stack| (stack.worker.as_str(), stack.text.as_str())).collect();
-    let late = "process 0\nthe rest could not be looked at in time\n";
+    let late = "process 0\nthe rest did not respond in time\n";
     assert_eq!(texts, [("worker-0", late), ("worker-1", "process 1\n"), ("worker-2", "process 2\n")]);
     assert!(began.elapsed() < Duration::from_secs(20), "nobody waits for it");
 }
@@ -232,8 +232,8 @@ fn all_workers_together_have_a_time_and_of_those_beyond_it_that_is_said() {
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     let said = |at: usize| found[at].text.as_str();
     assert_eq!(found.len(), 2 * AT_ONCE);
-    assert_eq!(said(0), "process 0\nthe rest could not be looked at in time\n");
-    assert_eq!(said(AT_ONCE), "the rest could not be looked at in time\n");
+    assert_eq!(said(0), "process 0\nthe rest did not respond in time\n");
+    assert_eq!(said(AT_ONCE), "the rest did not respond in time\n");
 }
 
 #[test]

@@ -44,7 +44,8 @@ pub(super) async fn open(machine: Arc<Machine>, order: TerminalOrder) -> Result<
     let worker = local.workers.get(order.rank as usize).cloned();
     let worker = with_shell(worker.ok_or_else(|| could_not("the attempt has no such worker"))?, &order);
     let pty = Pty::open(order.size, user);
-    let (pty, device) = pty.map_err(|error| could_not(format!("no terminal is left: {}", reason(&error))))?;
+    let (pty, device) =
+        pty.map_err(|error| could_not(format!("the system has no free terminal: {}", reason(&error))))?;
     let name = group_name(&order.id);
     let shell = Shell {
         cgroup: machine.hierarchy.group(&name),
@@ -100,10 +101,10 @@ fn lowered(
 /// Checks for files of the attempt that cannot be recreated.
 fn are_there(paths: &LocalPaths) -> Result<(), Failure> {
     if !Path::new(&paths.run_dir).is_dir() {
-        return Err(could_not("the run's folder has been removed: there is nothing to look at any more"));
+        return Err(could_not("the run's folder no longer exists"));
     }
     if !paths.code.is_empty() && !Path::new(&paths.code).is_dir() {
-        return Err(could_not("the run's copy of the pipeline's code has been removed"));
+        return Err(could_not("the run's copy of the pipeline's code no longer exists"));
     }
     Ok(())
 }

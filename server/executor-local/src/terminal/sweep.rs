@@ -31,7 +31,7 @@ pub(crate) fn sweep(folder: &Path, hierarchy: &Hierarchy) {
             end_left(group.as_ref(), &worker.join("outputs.jsonl"));
         }
         if let Err(error) = own::remove_dir_all(&path) {
-            tracing::warn!(folder = %path.display(), %error, "the scratch folder of a terminal is left");
+            tracing::warn!(folder = %path.display(), %error, "the scratch folder of a terminal is not removed");
         }
     }
 }

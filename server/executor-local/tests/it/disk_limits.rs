@@ -31,7 +31,7 @@ async fn an_attempt_that_writes_more_than_its_folder_may_hold_is_stopped_and_say
     assert_eq!(failure.kind, FailureKind::DiskLimit, "{ended:?}");
     let said = &failure.message;
     assert!(
-        said.starts_with("wrote ") && said.ends_with("2 MiB is the limit (`run_disk` in `[local]`)"),
+        said.starts_with("wrote ") && said.ends_with("the limit is 2 MiB (`run_disk` in `[local]`)"),
         "{said}"
     );
     assert_gone(&harness, &key);
@@ -94,7 +94,7 @@ async fn fill_the_workspace(harness: &Local) {
         let began = Instant::now();
         loop {
             let found = harness.executor().held_projects();
-            let whole = found.values().all(|why| why.contains("holds 3"));
+            let whole = found.values().all(|why| why.contains("uses 3"));
             if found.is_empty() != held && whole {
                 return found;
             }
@@ -105,7 +105,7 @@ async fn fill_the_workspace(harness: &Local) {
     let held = until(true).await;
     assert_eq!(held.len(), 1, "{held:?}");
     let (project, why) = held.first_key_value().unwrap();
-    assert!(why.contains("2 MiB is the limit (`workspace` in `[local]`)"), "{why}");
+    assert!(why.contains("the limit of 2 MiB (`workspace` in `[local]`)"), "{why}");
     for run in fs::read_dir(harness.data().join("workspace").join(project).join("runs")).unwrap().flatten() {
         let _ = fs::remove_file(run.path().join("large"));
     }

@@ -102,6 +102,6 @@ async fn what_is_not_there_any_more_is_said() {
     std::fs::remove_dir_all(harness.data().join("workspace")).unwrap();
     std::fs::create_dir(harness.data().join("workspace")).unwrap();
     let refused = harness.local().open(order(&harness, "four", job, 0)).await.err().unwrap();
-    assert!(refused.message.contains("the run's folder has been removed"), "{}", refused.message);
+    assert!(refused.message.contains("the run's folder no longer exists"), "{}", refused.message);
     assert!(!scratch(&harness, "three").exists() && !scratch(&harness, "four").exists());
 }

@@ -60,7 +60,7 @@ impl Attempt {
                     Err(Trouble::Away(_)) => return,
                     // Slurm can still end it.
                     Err(Trouble::Refused(why)) => {
-                        tracing::warn!(key = %self.key, why, "the workers cannot be told to stop");
+                        tracing::warn!(key = %self.key, why, "the stop request cannot be sent to the workers");
                     }
                     Ok(()) => {}
                 }
@@ -94,7 +94,7 @@ impl Attempt {
         match self.cluster.orders.give(&self.record, What::Tell(wish)).await {
             Ok(()) => self.is_left = true,
             Err(Trouble::Away(why) | Trouble::Refused(why)) => {
-                tracing::warn!(key = %self.key, why, "the workers of a lost node cannot be told to stop");
+                tracing::warn!(key = %self.key, why, "the stop request cannot be sent to the workers of a lost node");
             }
         }
     }

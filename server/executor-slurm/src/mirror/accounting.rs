@@ -66,8 +66,9 @@ impl<'c> Accounting<'c> {
         for name in [&account.name, &account.parent] {
             // Also create nothing inside one: its limits would apply.
             if let Some(description) = there.others.get(name) {
-                let why =
-                    format!("the account `{name}` is not this cluster's: it is described as `{description}`");
+                let why = format!(
+                    "the account `{name}` does not belong to this cluster: its description is `{description}`"
+                );
                 return Err(Trouble::Refused(why));
             }
         }
@@ -133,9 +134,8 @@ impl<'c> Accounting<'c> {
             let who = [format!("name={person}"), format!("account={account}")];
             match self.commands.sacctmgr(&["delete", "user", "where", &who[0], &who[1], &cluster]).await {
                 Err(Trouble::Refused(why)) => {
-                    let why = format!(
-                        "`{person}` is in the project no more, and stays in its account for now: {why}"
-                    );
+                    let why =
+                        format!("`{person}` has left the project, but stays in its account for now: {why}");
                     // Under a separate name: the account itself is in sync.
                     refused.insert(format!("{account} ({person})"), why);
                 }

@@ -149,7 +149,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
 fn note(cluster: &Cluster, refused: BTreeMap<String, String>) {
     let mut state = cluster.mirror.state();
     for (name, why) in refused.iter().filter(|(name, why)| state.refused.get(*name) != Some(*why)) {
-        tracing::warn!(cluster = cluster.config.name, name, why, "an account is not as the quotas say");
+        tracing::warn!(cluster = cluster.config.name, name, why, "an account does not match the quotas");
     }
     state.refused = refused;
 }

@@ -28,7 +28,12 @@ pub async fn left(
                 left.extend(gone.into_iter().map(|person| (open.account.clone(), person)));
             }
             Err(why) => {
-                tracing::warn!(cluster = config.name, project, why, "who is in a project is not known now");
+                tracing::warn!(
+                    cluster = config.name,
+                    project,
+                    why,
+                    "the members of a project are unknown now"
+                );
             }
         }
     }

@@ -57,12 +57,14 @@ pub fn wanted(
                     continue;
                 }
                 let other = known.queue.name();
-                let why = format!("`{other}` has an account of this name: Slurm's names have no capitals");
+                let why = format!(
+                    "`{other}` already has an account of this name, because Slurm's names ignore case"
+                );
                 // Under a separate name: the account itself is in sync.
                 refused.insert(format!("{name} ({})", one.queue.name()), why);
                 if one.queue != record.queue {
                     let own = format!("{} ({})", self::name(prefix, &record.queue), record.queue.name());
-                    refused.insert(own, format!("the group `{}` above it has no account", one.queue.name()));
+                    refused.insert(own, format!("its parent group `{}` has no account", one.queue.name()));
                 }
                 break;
             }

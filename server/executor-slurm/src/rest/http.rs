@@ -45,7 +45,7 @@ pub async fn talk(place: RestPlace<'_>, call: Call<'_>) -> Result<(u16, String),
             }
         }
     };
-    let late = |_| format!("not within {} seconds", LIMIT.as_secs());
+    let late = |_| format!("it took longer than {} seconds", LIMIT.as_secs());
     tokio::time::timeout(LIMIT, talk).await.map_err(late)?
 }
 
@@ -71,7 +71,7 @@ where
         let status = answer.status().as_u16();
         let body = Limited::new(answer.into_body(), LONGEST).collect().await;
         let body = body.map_err(|error| error.to_string())?.to_bytes();
-        let text = String::from_utf8(body.into()).map_err(|_| "what it says is no UTF-8".to_owned())?;
+        let text = String::from_utf8(body.into()).map_err(|_| "its response is not UTF-8".to_owned())?;
         Ok((status, text))
     };
     // The caller's future drives the connection: dropping it leaves nothing behind.

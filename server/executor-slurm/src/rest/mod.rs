@@ -119,7 +119,7 @@ impl Rest {
         let signed = token::signed(&self.settings.key, account, self.clock.now()).await;
         let token = signed.map_err(|why| {
             Trouble::Away(format!(
-                "slurmrestd cannot be asked, see `key` of the settings {}: {why}",
+                "slurmrestd cannot be used, see `key` of the settings {}: {why}",
                 self.section
             ))
         })?;
@@ -127,11 +127,11 @@ impl Rest {
         let body = body.map(Value::to_string).unwrap_or_default();
         let call = Call { method, path: &path, account, token: &token, body };
         let Some(place) = self.settings.place() else {
-            let said = format!("slurmrestd cannot be asked, see `url` of the settings {}", self.section);
+            let said = format!("slurmrestd cannot be used, see `url` of the settings {}", self.section);
             return Err(Trouble::Away(said));
         };
         let (status, text) = http::talk(place, call).await.map_err(|why| {
-            Trouble::Away(format!("slurmrestd does not answer at {}: {why}", self.settings.url))
+            Trouble::Away(format!("slurmrestd is unreachable at {}: {why}", self.settings.url))
         })?;
         match status {
             401 => return Err(Trouble::Away(self.no_token("slurmrestd: HTTP 401"))),
@@ -154,7 +154,7 @@ impl Rest {
             Some(_) if is_well && answer.has_job() => Ok(answer),
             Some(said) => Err(self.trouble(status, &said)),
             None if is_well => Ok(answer),
-            None => Err(Trouble::Away(format!("slurmrestd: HTTP {status} without a word"))),
+            None => Err(Trouble::Away(format!("slurmrestd: HTTP {status} without a message"))),
         }
     }
 
@@ -175,13 +175,16 @@ impl Rest {
     /// slurmrestd does not distinguish an unreachable slurmctld from one that rejects the token.
     fn no_token(&self, sentence: &str) -> String {
         format!(
-            "{sentence}: slurmctld is away, or does not believe tokens that are signed with `key` of the settings {}",
+            "{sentence}: slurmctld is unreachable, or rejects tokens signed with `key` of the settings {}",
             self.section
         )
     }
 
     fn not_understood(&self, why: &str) -> Trouble {
-        Trouble::Away(format!("slurmrestd: its answer is not of version {}: {why}", self.settings.version))
+        Trouble::Away(format!(
+            "slurmrestd: its response does not match version {}: {why}",
+            self.settings.version
+        ))
     }
 }
 

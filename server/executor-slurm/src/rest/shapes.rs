@@ -94,7 +94,7 @@ fn field(name: &str, value: Option<&str>) -> Result<(&'static str, Value), Strin
         None => of(&FLAGS).map(|field| (field, true.into())),
     };
     let option = value.map_or_else(|| format!("--{name}"), |value| format!("--{name}={value}"));
-    found.ok_or_else(|| format!("slurmrestd has no word for what the script asks for by `{option}`"))
+    found.ok_or_else(|| format!("slurmrestd does not support the option `{option}` of the script"))
 }
 
 /// A number in any API version.
@@ -248,7 +248,7 @@ impl Answer {
             }
         }
         match said[..] {
-            [] => self.errors.first().map(|_| "it failed without a word".to_owned()),
+            [] => self.errors.first().map(|_| "it failed without a message".to_owned()),
             _ => Some(said.join(": ")),
         }
     }
@@ -365,7 +365,7 @@ mod tests {
             said(killed).as_deref(),
             Some("unable to kill JobId=9 with signal 9: Invalid job id specified")
         );
-        assert_eq!(said(r#"{"errors": [{"errno": -1}]}"#).as_deref(), Some("it failed without a word"));
+        assert_eq!(said(r#"{"errors": [{"errno": -1}]}"#).as_deref(), Some("it failed without a message"));
         assert_eq!(said(r#"{"errors": []}"#), None);
     }
 

@@ -28,7 +28,7 @@ pub async fn signed(key: &str, account: &str, now: Timestamp) -> Result<String, 
     let iat = now.0 / 1_000_000;
     let claims = Claims { exp: iat + LIFE, iat, sun: account };
     encode(&Header::new(Algorithm::HS256), &claims, &EncodingKey::from_secret(&secret))
-        .map_err(|error| format!("{key} signs nothing: {error}"))
+        .map_err(|error| format!("{key} cannot sign tokens: {error}"))
 }
 
 #[cfg(test)]

@@ -277,7 +277,7 @@ fn secrets_are_read_masked_and_named_where_they_are_missing() {
         vec![SecretMount { name: "key".into(), env: Some("KEY".into()), file: None }];
     assert_eq!(attempt.run(), [0]);
     let (code, said) = attempt.verdict();
-    assert!(code == Some(1) && said.contains("the secret `key` was not given"), "{said}");
+    assert!(code == Some(1) && said.contains("the secret `key` was not passed"), "{said}");
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn what_is_wrong_with_a_call_is_said() {
         said(&done)
     };
     assert!(refused(&["__slurm-worker", folder], "0").contains("first rank"));
-    assert!(refused(&["__slurm-worker", folder, "x"], "0").contains("no number"));
+    assert!(refused(&["__slurm-worker", folder, "x"], "0").contains("not a number"));
     assert!(refused(&["__slurm-worker", folder, "0"], "").contains("SLURM_PROCID"));
     assert!(refused(&["__slurm-worker", folder, "1"], "0").contains("no worker of rank 1"));
     fs::write(attempt.path().join("places"), "0 n1\n").unwrap();

@@ -7,7 +7,7 @@ use super::{Advice, Held, Remedy, Thresholds, mean, percent};
 
 /// Gives more cores to the GPU's own worker, or to the straggler.
 pub(super) const LOAD: Remedy = Remedy {
-    what: "Load with more workers, and ask for as many cores in `resources`",
+    what: "Load with more workers, and request as many CPUs in `resources`",
     pytorch: Some("DataLoader(num_workers=…)"),
     tensorflow: Some("dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE)"),
     setting: Some("resources.cpu"),
@@ -15,8 +15,7 @@ pub(super) const LOAD: Remedy = Remedy {
 
 /// Restores the CPU that right-sizing has taken from a task.
 pub(super) const AS_ASKED: Remedy = Remedy {
-    what: "Give it the cores that it asked for again, of which sizing has taken some away: pin its amounts, or press “Take \
-           sizing back” on its page “Sizing”",
+    what: "Give it its requested CPUs again, which right-sizing has reduced: pin its resources, or select “Revert to requested” on its page “Right-sizing”",
     pytorch: None,
     tensorflow: None,
     setting: Some("resources.pinned"),
@@ -26,7 +25,7 @@ pub(super) const AS_ASKED: Remedy = Remedy {
 const REMEDIES: &[Remedy] = &[
     AS_ASKED,
     Remedy {
-        what: "Give the GPU more work a step: a bigger batch",
+        what: "Give the GPU more work per step, with a larger batch",
         pytorch: Some("DataLoader(batch_size=…)"),
         tensorflow: Some("dataset.batch(…)"),
         setting: None,
@@ -39,7 +38,7 @@ const REMEDIES: &[Remedy] = &[
         setting: None,
     },
     Remedy {
-        what: "Copy from memory that stays where it is, so that copying and computing go on at once",
+        what: "Copy from pinned memory, so that copying and computing overlap",
         pytorch: Some("DataLoader(pin_memory=True), tensor.to(\"cuda\", non_blocking=True)"),
         tensorflow: None,
         setting: None,
@@ -51,13 +50,13 @@ const REMEDIES: &[Remedy] = &[
         setting: Some("resources.shm"),
     },
     Remedy {
-        what: "Decode pictures and sound on the GPU, with NVIDIA DALI",
+        what: "Decode images and audio on the GPU, with NVIDIA DALI",
         pytorch: Some("nvidia.dali.plugin.pytorch"),
         tensorflow: Some("nvidia.dali.plugin.tf"),
         setting: None,
     },
     Remedy {
-        what: "Prepare the data once, in a task of its own before the training",
+        what: "Prepare the data once, in a separate task before the training",
         pytorch: None,
         tensorflow: None,
         setting: None,
@@ -78,16 +77,14 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     let (evidence, remedies) = match held.cut_from() {
         Some(asked) => (
             format!(
-                "in the last {minutes:.0} minutes the GPU was used {}, while {used:.1} of the {cores:.1} cores that the task \
-                 has were at work, and it asked for {asked:.1}: the GPU waits for the CPU",
+                "in the last {minutes:.0} minutes the GPU was used {}, while {used:.1} of the task's {cores:.1} CPUs were busy, and it requested {asked:.1}: the GPU waits for the CPU",
                 percent(usage)
             ),
             REMEDIES,
         ),
         None => (
             format!(
-                "in the last {minutes:.0} minutes the GPU was used {}, while {used:.1} of the {cores:.1} cores that the task \
-                 has were at work: the GPU waits for the CPU",
+                "in the last {minutes:.0} minutes the GPU was used {}, while {used:.1} of the task's {cores:.1} CPUs were busy: the GPU waits for the CPU",
                 percent(usage)
             ),
             &REMEDIES[1..],

@@ -7,13 +7,13 @@ use super::{Advice, Peer, Remedy, Thresholds, percent, straggler};
 
 const REMEDIES: &[Remedy] = &[
     Remedy {
-        what: "See in its log whether it has joined the others, and whether it has data of its own",
+        what: "Check in its log whether it has joined the others, and has its own data",
         pytorch: Some("torch.distributed.get_rank(), DistributedSampler(…)"),
         tensorflow: Some("tf.distribute.get_replica_context().replica_id_in_sync_group"),
         setting: None,
     },
     Remedy {
-        what: "Look at its GPU and its node: a GPU that is hot or limited draws less power, and is slower",
+        what: "Check its GPU and its node: a GPU that is hot or limited draws less power, and is slower",
         pytorch: None,
         tensorflow: None,
         setting: None,
@@ -36,7 +36,7 @@ const MEASURES: [By; 3] = [
         is_relative: false,
         sentence: |minutes, one| {
             format!(
-                "in the last {minutes:.0} minutes the GPU of `{}` was used {}, those of its peers {}, and these are alike",
+                "in the last {minutes:.0} minutes the GPU of `{}` was used {}, those of its peers {}, and the peers are alike",
                 one.worker,
                 percent(one.own),
                 percent(one.middle())
@@ -48,8 +48,7 @@ const MEASURES: [By; 3] = [
         is_relative: true,
         sentence: |minutes, one| {
             format!(
-                "in the last {minutes:.0} minutes the GPUs of `{}` drew {:.0} W, those of each of its peers {:.0} W, and \
-                 these are alike",
+                "in the last {minutes:.0} minutes the GPUs of `{}` drew {:.0} W, those of each of its peers {:.0} W, and the peers are alike",
                 one.worker,
                 one.own,
                 one.middle()
@@ -61,7 +60,7 @@ const MEASURES: [By; 3] = [
         is_relative: true,
         sentence: |minutes, one| {
             format!(
-                "in the last {minutes:.0} minutes `{}` had {:.1} cores at work, each of its peers {:.1}, and these are alike",
+                "in the last {minutes:.0} minutes `{}` used {:.1} CPUs, each of its peers {:.1}, and the peers are alike",
                 one.worker,
                 one.own,
                 one.middle()

@@ -6,7 +6,7 @@ use super::{Held, Peer, Remedy, Thresholds, mean};
 
 /// For cases where a worker's node may be the cause, and not the program.
 pub(super) const NODE: Remedy = Remedy {
-    what: "If it is the same node again and again, set the node aside, or let jobs test their nodes before they begin: its GPU may be hot, or its network slow",
+    what: "If it is always the same node, cordon it, or enable pre-flight tests: its GPU may be hot, or its network slow",
     pytorch: None,
     tensorflow: None,
     setting: Some("preflight"),

@@ -12,13 +12,13 @@ const REMEDIES: &[Remedy] = &[
         setting: None,
     },
     Remedy {
-        what: "If the task only prepares data or waits, make that a task of its own without `gpu`",
+        what: "If the task only prepares data or waits, move that to a separate task without `gpu`",
         pytorch: None,
         tensorflow: None,
         setting: None,
     },
     Remedy {
-        what: "If it does not need a GPU, take `gpu` from its `resources`",
+        what: "If it does not need a GPU, remove `gpu` from its `resources`",
         pytorch: None,
         tensorflow: None,
         setting: Some("resources.gpu"),
@@ -38,7 +38,7 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
     Some(Advice {
         rule: "held_idle",
         evidence: format!(
-            "the GPU is held, and was used {} of the last {minutes:.0} minutes",
+            "the GPU is allocated, but was used only {} of the last {minutes:.0} minutes",
             percent(mean_usage)
         ),
         remedies: REMEDIES,

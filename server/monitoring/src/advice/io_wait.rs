@@ -6,13 +6,13 @@ use super::{Advice, Held, Remedy, Thresholds, cpu_saturated, mean, percent};
 
 const REMEDIES: &[Remedy] = &[
     Remedy {
-        what: "If the data is many small files, pack them into a few large ones that are read from begin to end",
+        what: "If the data consists of many small files, pack them into a few large ones that are read sequentially",
         pytorch: Some("webdataset.WebDataset(…)"),
         tensorflow: Some("tf.data.TFRecordDataset(…)"),
         setting: None,
     },
     Remedy {
-        what: "If the storage is far away, copy the data to the node before the training, in a task of its own or in `setup`",
+        what: "If the storage is far away, copy the data to the node before the training, in a separate task or in `setup`",
         pytorch: None,
         tensorflow: Some("dataset.cache(\"/tmp/…\")"),
         setting: Some("setup"),

@@ -7,7 +7,7 @@ use cubeloom_domain::resources::MOST_PROCESSES_PER_GPU;
 use super::{Advice, Held, PROCESSES_PER_GPU, Remedy, Sharing, Thresholds, bytes, mean, percent};
 
 const BIGGER: Remedy = Remedy {
-    what: "Give the GPU more work a step: a bigger batch",
+    what: "Give the GPU more work per step, with a larger batch",
     pytorch: Some("DataLoader(batch_size=…)"),
     tensorflow: Some("dataset.batch(…)"),
     setting: None,
@@ -15,8 +15,7 @@ const BIGGER: Remedy = Remedy {
 /// For training: processes of one job do not wait for each other's GPU fraction. NCCL does not support two of
 /// them on one GPU.
 const PROCESSES: Remedy = Remedy {
-    what: "Share the GPU: let each worker start as many processes on it as fit, which share its cores and its memory, see \
-           docs/gpu-sharing.md",
+    what: "Share the GPU: let each worker start several processes on it, which share its CPUs and memory, see docs/gpu-sharing.md",
     pytorch: Some("torch.distributed.init_process_group(\"gloo\")"),
     tensorflow: Some(
         "tf.distribute.experimental.CommunicationOptions(implementation=tf.distribute.experimental.CommunicationImplementation.RING)",
@@ -25,8 +24,7 @@ const PROCESSES: Remedy = Remedy {
 };
 /// For inference, and for independent tasks.
 const PARTS: Remedy = Remedy {
-    what: "Share the GPU: let each of the processes that fit on it ask for its part, as trials of a search or instances of \
-           `for_each` that run at once; on Kubernetes that needs HAMi or KAI-Scheduler, see docs/gpu-sharing.md",
+    what: "Share the GPU: request a GPU fraction for each process, in concurrent trials of a search or instances of `for_each`; Kubernetes needs HAMi or KAI-Scheduler, see docs/gpu-sharing.md",
     pytorch: Some("torch.cuda.set_per_process_memory_fraction(…)"),
     tensorflow: Some("tf.config.experimental.set_memory_growth(gpu, True)"),
     setting: Some("resources.gpu.fraction"),
@@ -61,16 +59,16 @@ pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
         let fit = processes.unwrap_or(fit);
         if is_divided && by_worker.is_some() {
             format!(
-                "in the last {minutes:.0} minutes the GPU was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory, and the worker's cores and memory, {fit} processes like this one fit on it"
+                "in the last {minutes:.0} minutes the GPU was used {used}, and at most {peak} of its {total} of memory was in use: by its use, its memory, and the worker's CPUs and memory, {fit} processes like this one fit on it"
             )
         } else {
             format!(
-                "in the last {minutes:.0} minutes the GPU was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory and the cores, {fit} processes like this one fit on it"
+                "in the last {minutes:.0} minutes the GPU was used {used}, and at most {peak} of its {total} of memory was in use: by its use, its memory and the CPUs, {fit} processes like this one fit on it"
             )
         }
     } else {
         format!(
-            "in the last {minutes:.0} minutes the GPU was used {used}, and never more than {peak} of its {total} of memory was held"
+            "in the last {minutes:.0} minutes the GPU was used {used}, and at most {peak} of its {total} of memory was in use"
         )
     };
     Some(Advice { rule: "memory_empty", evidence, remedies, processes })

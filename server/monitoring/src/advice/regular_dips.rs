@@ -7,13 +7,13 @@ use super::{Advice, Held, Remedy, Thresholds, mean, percent};
 
 const REMEDIES: &[Remedy] = &[
     Remedy {
-        what: "Write checkpoints less often, or while the training goes on",
+        what: "Write checkpoints less often, or asynchronously",
         pytorch: Some("torch.distributed.checkpoint.async_save(…)"),
         tensorflow: Some("tf.train.CheckpointOptions(experimental_enable_async_checkpoint=True)"),
         setting: None,
     },
     Remedy {
-        what: "Log and write for TensorBoard less often: each value that is read from the GPU lets it wait",
+        what: "Log and write to TensorBoard less often: each value that is read from the GPU makes it wait",
         pytorch: Some("SummaryWriter(max_queue=1000, flush_secs=120)"),
         tensorflow: Some("tf.keras.callbacks.TensorBoard(update_freq=…)"),
         setting: None,
@@ -25,7 +25,7 @@ const REMEDIES: &[Remedy] = &[
         setting: Some("resources.shm"),
     },
     Remedy {
-        what: "If the model is evaluated then, evaluate it less often, or in a task of its own",
+        what: "If the pauses are evaluations of the model, evaluate less often, or in a separate task",
         pytorch: None,
         tensorflow: Some("model.fit(…, validation_freq=…)"),
         setting: None,

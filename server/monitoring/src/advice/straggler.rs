@@ -6,13 +6,13 @@ use super::gang::{Beside, NODE, beside, measured};
 use super::{Advice, Held, Peer, Remedy, Thresholds, cpu_saturated, percent};
 
 const ALIKE: Remedy = Remedy {
-    what: "Give all workers the same share of the data, also of long examples",
+    what: "Give all workers the same amount of data, including long examples",
     pytorch: Some("DistributedSampler(dataset, shuffle=True, drop_last=True)"),
     tensorflow: Some("dataset.shard(num_shards, index)"),
     setting: None,
 };
 const FIRST: Remedy = Remedy {
-    what: "Let the first worker do less beside the training: write checkpoints and logs at the end of a step, or elsewhere",
+    what: "Give the first worker less extra work: write checkpoints and logs at the end of a step, or in another worker",
     pytorch: Some("torch.distributed.checkpoint.async_save(…)"),
     tensorflow: None,
     setting: None,
@@ -73,8 +73,7 @@ pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advic
             one.worker,
             if is_cut(one.worker) { REMEDIES_CORES } else { &REMEDIES_CORES[1..] },
             format!(
-                "in the last {minutes:.0} minutes `{}` had {} of its cores at work, its peers {}, and none used its GPU \
-                 much: they wait for it",
+                "in the last {minutes:.0} minutes `{}` used {} of its CPUs, its peers {}, and none used its GPU much: they wait for it",
                 one.worker,
                 percent(one.own),
                 percent(one.middle())

@@ -30,7 +30,7 @@ fn a_held_card_that_nobody_uses_is_idle_whatever_its_memory() {
     let full = history(&[(CardMeasure::Usage, constant(0.004)), (CardMeasure::MemoryUsed, constant(8e10))]);
     assert_eq!(rules(&full, 7200.0, None), ["held_idle"]);
     let found = advice(held(&full, 7200.0, None), &Thresholds::default());
-    assert_eq!(found[0].evidence, "the GPU is held, and was used 0.4 % of the last 30 minutes");
+    assert_eq!(found[0].evidence, "the GPU is allocated, but was used only 0.4 % of the last 30 minutes");
     // A task in its warm-up is skipped, and so is a GPU with too few values.
     assert_eq!(rules(&full, 600.0, None), [""; 0]);
     let mut gaps = constant(0.0);
@@ -84,7 +84,7 @@ fn where_sizing_has_taken_cores_away_the_first_thing_is_to_give_them_again() {
     };
     let cut = of(Some(8.0));
     assert!(
-        cut.evidence.contains("1.9 of the 2.0 cores that the task has were at work, and it asked for 8.0"),
+        cut.evidence.contains("1.9 of the task's 2.0 CPUs were busy, and it requested 8.0"),
         "{}",
         cut.evidence
     );
@@ -92,7 +92,7 @@ fn where_sizing_has_taken_cores_away_the_first_thing_is_to_give_them_again() {
     // It has what it requested, or more, or nothing is sized.
     for asked in [Some(2.0), Some(1.0), None] {
         let as_asked = of(asked);
-        assert!(as_asked.evidence.ends_with("has were at work: the GPU waits for the CPU"), "{as_asked:?}");
+        assert!(as_asked.evidence.ends_with("CPUs were busy: the GPU waits for the CPU"), "{as_asked:?}");
         assert_eq!(as_asked.remedies[..], cut.remedies[1..]);
     }
 }
@@ -113,7 +113,7 @@ fn one_worker_that_sizing_took_cores_from_is_enough_to_give_them_again() {
         let found = of_task(&peers, &Thresholds::default());
         let [(told, workers)] = &found[..] else { panic!("{found:?}") };
         assert_eq!((told.rule, workers.len()), ("cpu_saturated", 2));
-        assert!(told.evidence.contains("and it asked for 8.0"), "{}", told.evidence);
+        assert!(told.evidence.contains("and it requested 8.0"), "{}", told.evidence);
         assert_eq!(told.remedies[0].setting, Some("resources.pinned"));
     }
 }
@@ -196,8 +196,7 @@ fn how_many_processes_share_a_card_is_what_use_memory_and_cores_allow() {
     let found = of(0.2, 0.1, 1.0);
     assert_eq!(
         found[0].0,
-        "in the last 30 minutes the GPU was used 20.0 %, and never more than 7.5 GiB of its 74.5 GiB of memory was held: \
-         by its use, its memory and the cores, 4 processes like this one fit on it"
+        "in the last 30 minutes the GPU was used 20.0 %, and at most 7.5 GiB of its 74.5 GiB of memory was in use: by its use, its memory and the CPUs, 4 processes like this one fit on it"
     );
     assert!(of(0.2, 0.1, 3.0)[0].0.contains(" 2 processes"), "the cores are what is scarce");
     assert!(of(0.2, 0.24, 1.0)[0].0.contains(" 3 processes"), "the memory is what is scarce");
@@ -234,7 +233,7 @@ fn a_card_is_shared_by_processes_of_its_worker_where_workers_train_together() {
     assert_eq!(of(None, true).0, [by_parts], "one process for the platform");
     let (settings, evidence) = of(None, false);
     assert_eq!(settings, [""; 0], "a gang of such: only a bigger batch helps");
-    assert!(evidence.ends_with("of memory was held"), "{evidence}");
+    assert!(evidence.ends_with("of memory was in use"), "{evidence}");
     // A worker that already has two processes: these are twice as many processes as four of it.
     let (settings, evidence) = of(Some(2), false);
     assert_eq!(settings, ["resources.processes_per_gpu: 8"]);
@@ -255,16 +254,16 @@ fn processes_of_one_worker_share_its_memory_and_others_bring_theirs() {
     let (settings, evidence) = of(Some(0.4), false);
     assert_eq!(settings, ["resources.processes_per_gpu: 2"]);
     assert!(
-        evidence.ends_with("the worker's cores and memory, 2 processes like this one fit on it"),
+        evidence.ends_with("the worker's CPUs and memory, 2 processes like this one fit on it"),
         "{evidence}"
     );
     assert_eq!(of(Some(0.1), false).0, ["resources.processes_per_gpu: 4"]);
     let (settings, evidence) = of(Some(0.6), false);
     assert_eq!(settings, [""; 0], "its memory has no room for a second one");
-    assert!(evidence.ends_with("of memory was held"), "{evidence}");
+    assert!(evidence.ends_with("of memory was in use"), "{evidence}");
     let (settings, evidence) = of(Some(0.6), true);
     assert_eq!(settings, ["resources.gpu.fraction"]);
-    assert!(evidence.ends_with("the cores, 4 processes like this one fit on it"), "{evidence}");
+    assert!(evidence.ends_with("the CPUs, 4 processes like this one fit on it"), "{evidence}");
 }
 
 #[test]

@@ -151,7 +151,7 @@ mod window {
         if seconds > 0.0 && seconds <= 3600.0 {
             return Ok(seconds);
         }
-        Err(D::Error::custom("it must be longer than nothing, and no longer than the hour that is known"))
+        Err(D::Error::custom("it must be longer than 0, and no longer than the hour of recorded metrics"))
     }
 }
 

@@ -224,10 +224,7 @@ async fn a_card_that_vanished_is_told_of() {
     let gone = of(&reading, "n1", "GPU-n1-1");
     assert_eq!((gone.present, gone.usage, gone.pods.len()), (false, None, 0));
     assert!(of(&reading, "n1", "GPU-n1-0").present);
-    assert_eq!(
-        reading.problems,
-        ["GPUs that were there within the last hour and are not told of any more: 1, on `n1` (1)"]
-    );
+    assert_eq!(reading.problems, ["GPUs that stopped reporting in the last hour: 1, on `n1` (1)"]);
 }
 
 #[tokio::test]

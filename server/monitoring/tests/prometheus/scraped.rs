@@ -98,10 +98,7 @@ async fn an_exporter_that_goes_is_missed_and_tells_anew_when_it_comes_back() {
     let reading = scraped.until(|reading| !of(reading, "n1", HELD).present).await;
     let (gone, other) = (of(&reading, "n1", HELD), of(&reading, "n1", FREE));
     assert_eq!((gone.usage, gone.xid, gone.pods.len(), other.present), (None, None, 0, false));
-    assert_eq!(
-        reading.problems,
-        ["GPUs that were there within the last hour and are not told of any more: 2, on `n1` (2)"]
-    );
+    assert_eq!(reading.problems, ["GPUs that stopped reporting in the last hour: 2, on `n1` (2)"]);
     scraped.exporter.tell(DCGM.replace("cl-train-0123456789-worker-0", "cl-other-0123456789-worker-3"));
     scraped.exporter.play(|line| Some(line.value));
     scraped.exporter.be_away(false);

@@ -45,12 +45,12 @@ impl Bucket {
         inner: bool,
     ) -> Result<Self, BrowseError> {
         let VolumePlace::ObjectStore { scheme, bucket, prefix, endpoint, region, .. } = place else {
-            return Err(BrowseError::Store { message: "this volume is in no object store".into() });
+            return Err(BrowseError::Store { message: "this volume is not in an object store".into() });
         };
         let kind = match scheme.as_str() {
             "s3" => StoreKind::S3,
             "cos" => StoreKind::Cos,
-            other => return Err(BrowseError::Store { message: format!("`{other}` is not spoken here") }),
+            other => return Err(BrowseError::Store { message: format!("`{other}` is not supported here") }),
         };
         let url = format!("{scheme}://{bucket}");
         let settings = environment(kind, endpoint.as_ref(), region.as_ref(), keys);
@@ -175,9 +175,10 @@ impl Bucket {
 
     fn key(&self, path: &str) -> Result<String, BrowseError> {
         match clean(path)? {
-            empty if empty.is_empty() => {
-                Err(BrowseError::BadPath { path: String::new(), why: "is empty: name an object" })
-            }
+            empty if empty.is_empty() => Err(BrowseError::BadPath {
+                path: String::new(),
+                why: "is empty: write the name of an object",
+            }),
             path => Ok(format!("{}{path}", self.prefix)),
         }
     }

@@ -80,7 +80,7 @@ impl Folder {
             if name.starts_with(begun) {
                 let place = if above.is_empty() { name.into_owned() } else { format!("{above}/{name}") };
                 if let Err(error) = self.remove(&place) {
-                    tracing::warn!(%place, %error, "a copy that was not finished is left");
+                    tracing::warn!(%place, %error, "an unfinished copy is not removed");
                 }
             }
         }
@@ -130,7 +130,7 @@ fn is_folder(found: &Stat) -> bool {
 /// Copies the entries of a folder into another.
 fn copy_into(source: &OwnedFd, target: &OwnedFd, names: &Names, depth: usize) -> io::Result<()> {
     if depth > MAX_DEPTH {
-        return Err(io::Error::other(format!("folders lie more than {MAX_DEPTH} deep in each other")));
+        return Err(io::Error::other(format!("folders are nested more than {MAX_DEPTH} deep")));
     }
     for entry in Dir::read_from(source)? {
         let entry = entry?;

@@ -25,17 +25,17 @@ pub enum BrowseError {
     #[error("`{0}` is a file, not a folder")]
     NotAFolder(String),
     /// A device, pipe or socket.
-    #[error("`{0}` is neither a file nor a folder: it is not opened")]
+    #[error("`{0}` is neither a file nor a folder, and cannot be opened")]
     Special(String),
     /// A symlink leads out of the accessible area.
-    #[error("`{0}` is, or lies behind, a link that leads out of this folder: it is not followed")]
+    #[error("`{0}` is, or is behind, a link that leads out of this folder, and cannot be followed")]
     Leaves(String),
     /// It already exists.
-    #[error("`{0}` is there already")]
+    #[error("`{0}` already exists")]
     Exists(String),
     /// The folder has too many entries to list.
     #[error(
-        "the folder `{path}` holds more than {most} entries: name a file or a folder in it, or spread them over folders"
+        "the folder `{path}` has more than {most} entries: choose a file or folder in it, or split it into folders"
     )]
     TooMany {
         path: String,
@@ -43,7 +43,7 @@ pub enum BrowseError {
         most: usize,
     },
     /// The disk is full.
-    #[error("the disk that holds `{0}` is full")]
+    #[error("the disk of `{0}` is full")]
     NoRoom(String),
     /// The server itself has no permission.
     #[error("the server may not read or change `{0}`")]

@@ -14,10 +14,10 @@ const LONGEST_NAME: usize = 255;
 pub fn clean(path: &str) -> Result<String, BrowseError> {
     let bad = |why| BrowseError::BadPath { path: path.replace('\0', "\\0"), why };
     if path.starts_with('/') {
-        return Err(bad("begins with a slash: name things by their place in this folder"));
+        return Err(bad("begins with a slash: write a path relative to this folder"));
     }
     if path.contains('\0') {
-        return Err(bad("holds a zero byte"));
+        return Err(bad("contains a zero byte"));
     }
     if path.len() > LONGEST {
         return Err(bad("is longer than 4095 bytes"));
@@ -25,8 +25,8 @@ pub fn clean(path: &str) -> Result<String, BrowseError> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     for part in &parts {
         match *part {
-            "." | ".." => return Err(bad("holds `.` or `..`: write where it is, without them")),
-            long if long.len() > LONGEST_NAME => return Err(bad("holds a name longer than 255 bytes")),
+            "." | ".." => return Err(bad("contains `.` or `..`: write the path without them")),
+            long if long.len() > LONGEST_NAME => return Err(bad("contains a name longer than 255 bytes")),
             _ => {}
         }
     }
@@ -39,7 +39,7 @@ pub fn clean(path: &str) -> Result<String, BrowseError> {
 /// It is the folder itself, which has no name here.
 pub(super) fn split(path: &str) -> Result<(&str, &str), BrowseError> {
     if path.is_empty() {
-        let why = "is empty: name a file or a folder";
+        let why = "is empty: write a file or a folder";
         return Err(BrowseError::BadPath { path: String::new(), why });
     }
     Ok(path.rsplit_once('/').unwrap_or(("", path)))

@@ -9,8 +9,7 @@ use thiserror::Error;
 pub enum SnapshotError {
     /// It exceeds the size limit.
     #[error(
-        "the folder {} is copied with the run and holds more than {} MiB or {files} files: keep the pipeline's file in \
-         a folder with its code only, and data elsewhere (the template `transfer` brings it in)",
+        "the folder {} is copied with the run, but has more than {} MiB or {files} files: keep only code in it, and fetch data with the template `transfer`",
         folder.display(), bytes >> 20
     )]
     TooLarge {
@@ -22,8 +21,7 @@ pub enum SnapshotError {
     },
     /// A symlink leads out of it.
     #[error(
-        "{} is a link to {}, outside of the pipeline's folder {}: copy the file, or let the pipeline bring it in with \
-         the template `transfer`",
+        "{} is a link to {}, outside the pipeline's folder {}: copy the file, or fetch it with the template `transfer`",
         link.display(), target.display(), folder.display()
     )]
     Leaves {
@@ -33,10 +31,10 @@ pub enum SnapshotError {
         folder: PathBuf,
     },
     /// It is nested too deeply.
-    #[error("{} is nested too deeply: is there a link to a folder above it?", .0.display())]
+    #[error("{} is nested too deeply: check for a link to a parent folder", .0.display())]
     TooDeep(PathBuf),
     /// The pipeline's file has no parent folder.
-    #[error("{} lies in no folder", .0.display())]
+    #[error("{} is not in a folder", .0.display())]
     NoFolder(PathBuf),
     /// A file in it is unreadable.
     #[error("{} cannot be read", path.display())]
@@ -46,7 +44,7 @@ pub enum SnapshotError {
         source: io::Error,
     },
     /// The copy cannot be written.
-    #[error("the copy {} cannot be made", place.display())]
+    #[error("the copy {} cannot be created", place.display())]
     Unwritable {
         /// The path of the copy.
         place: PathBuf,

@@ -174,7 +174,7 @@ async fn spec(args: &Args, env: &BTreeMap<String, String>) -> Result<TransferSpe
                 [folder] => Some(folder.as_str()),
                 _ => {
                     return Err(TransferError::Manifest(
-                        "manifest: it goes with one source, a folder".into(),
+                        "manifest: it needs exactly one source, a folder".into(),
                     ));
                 }
             };
@@ -190,7 +190,7 @@ async fn spec(args: &Args, env: &BTreeMap<String, String>) -> Result<TransferSpe
     if let Some(first) = *first {
         if args.manifest.is_some() {
             return Err(TransferError::Partitions(
-                "a manifest names its files, and goes with no dates".into(),
+                "a manifest lists its files, and cannot be combined with dates".into(),
             ));
         }
         let periods = Periods { first, last: last.unwrap_or(first), every: *every };

@@ -18,7 +18,7 @@ pub enum TransferError {
     #[error("{url}: no file matches")]
     NoMatch { url: String },
     /// The source is still being written, or its writer failed.
-    #[error("{url}: it is not complete: there is no {marker}")]
+    #[error("{url}: it is incomplete: there is no {marker}")]
     Incomplete { url: String, marker: String },
     /// The requested partitions are invalid.
     #[error("partitions: {0}")]
@@ -33,34 +33,32 @@ pub enum TransferError {
     #[error("{url}: access was refused ({why})")]
     Denied { url: String, why: String },
     /// The address is unreachable.
-    #[error("{url}: no connection ({why}); is the server running and the address right?")]
+    #[error("{url}: no connection ({why}); check the address, and that the server runs")]
     NoConnection { url: String, why: String },
     /// The target's file system has too little space.
-    #[error("{}: the disk is full ({needed} bytes more are needed); make room and start again, what was fetched is kept", path.display())]
+    #[error("{}: the disk is full ({needed} more bytes are needed); free some space and start again, fetched data is kept", path.display())]
     Full { path: PathBuf, needed: u64 },
     /// A store limits the number of parts, and one part of this file at a time exceeds the memory limit.
     #[error(
-        "{url}: it is sent in parts of {part} bytes, which takes {needed} bytes of memory, and the task has {limit}; give the task more memory, or choose a smaller `chunk` where that made them large"
+        "{url}: sending parts of {part} bytes needs {needed} bytes of memory, and the task has {limit}; request more memory, or set a smaller `chunk`"
     )]
     Memory { url: String, part: u64, needed: u64, limit: u64 },
     /// The target folder's quota is exhausted.
     #[error(
-        "{url}: the quota there is used up ({why}); make room, or have it raised; the target was left as it was"
+        "{url}: its quota is used up ({why}); free some space, or have it raised; the target is unchanged"
     )]
     Quota { url: String, why: String },
     /// The content does not match the given checksum.
-    #[error(
-        "{url}: the content has sha256 {actual}, but {expected} was given; the target was left as it was"
-    )]
+    #[error("{url}: the content has sha256 {actual}, but {expected} was expected; the target is unchanged")]
     Checksum { url: String, expected: String, actual: String },
     /// The source delivered fewer or more bytes than announced.
-    #[error("{url}: {actual} bytes came instead of {expected}; the target was left as it was")]
+    #[error("{url}: {actual} bytes arrived instead of {expected}; the target is unchanged")]
     Size { url: String, expected: u64, actual: u64 },
     /// The source changed during the transfer.
-    #[error("{url}: the source changed while it was read; start again when nobody writes to it")]
+    #[error("{url}: the source changed while it was read; start again when it no longer changes")]
     Changed { url: String },
     /// Two sources have the same target.
-    #[error("{first} and {second} would both be written to {target}; give them different folders")]
+    #[error("{first} and {second} would both be written to {target}; use different folders")]
     Collision { first: String, second: String, target: String },
     /// Another transfer has locked the target.
     #[error("{}: another transfer is writing this file; wait for it or stop it", path.display())]
@@ -72,7 +70,7 @@ pub enum TransferError {
     #[error("{0}")]
     Manifest(String),
     /// The transfer was stopped.
-    #[error("the transfer was stopped; what was fetched is kept for the next try")]
+    #[error("the transfer was stopped; fetched data is kept for the next try")]
     Stopped,
     /// Any other error of a store or a connection.
     #[error("{url}: {why}")]
@@ -131,11 +129,9 @@ impl TransferError {
                 Self::Denied { url, why: brief(text, "permission denied") }
             }
             // The client appends all details of each node.
-            _ if text.contains("All DataNodes failed") => Self::Failed {
-                url,
-                why: "none of the DataNodes that hold it answers".to_owned(),
-                passing: true,
-            },
+            _ if text.contains("All DataNodes failed") => {
+                Self::Failed { url, why: "none of its DataNodes responds".to_owned(), passing: true }
+            }
             _ if !error.is_permanent() && text.starts_with("send http request") => {
                 Self::NoConnection { url, why: root_cause(error) }
             }

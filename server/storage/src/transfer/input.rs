@@ -164,7 +164,7 @@ async fn open_store(stores: &Stores, location: &Location, path: &StorePath) -> R
     if !meta.is_file() {
         return Err(TransferError::bad_url(
             url,
-            "this is a folder; end the address with `/` to copy what is in it",
+            "this is a folder; end the address with `/` to copy its contents",
         ));
     }
     let identity = Identity {

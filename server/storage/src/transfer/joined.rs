@@ -104,12 +104,8 @@ pub fn check(name: &str, header: bool) -> Result<(), TransferError> {
         return Ok(());
     }
     let why = match is_stream(name) && holds_lines(name) {
-        true => {
-            "the first line of a compressed file cannot be left out; merge them with their headers, or not at all"
-        }
-        false => {
-            "files of this kind are more than lines, and cannot be merged by putting one after the other"
-        }
+        true => "the header of a compressed file cannot be removed; merge without `header`, or not at all",
+        false => "files of this kind contain more than lines, and cannot be merged",
     };
     Err(TransferError::bad_url(name, why))
 }
@@ -124,7 +120,7 @@ pub async fn open(stores: &Stores, joined: &Joined) -> Result<(Identity, Vec<Seg
         let Some(size) = input.identity.size.filter(|_| input.ranges) else {
             return Err(TransferError::bad_url(
                 part,
-                "its server does not tell its size; it cannot be merged",
+                "its server does not report its size; it cannot be merged",
             ));
         };
         telling &= input.identity.is_telling();
@@ -134,8 +130,7 @@ pub async fn open(stores: &Stores, joined: &Joined) -> Result<(Identity, Vec<Seg
             let line = first_line(&input, size).await?;
             match &header {
                 Some(first) if first.trim_ascii_end() != line.trim_ascii_end() => {
-                    let why =
-                        "its first line is another than that of the files before it: they cannot be merged";
+                    let why = "its first line differs from the files before it; they cannot be merged";
                     return Err(TransferError::bad_url(part, why));
                 }
                 Some(_) => skip = line.len() as u64,
@@ -184,7 +179,7 @@ async fn refuse_others(input: &Input, part: &Location, size: u64) -> Result<(), 
     let begin = if is_stream(&name) { Bytes::new() } else { bytes(input, 0..size.min(4)).await? };
     match OTHERS.iter().any(|other| begin.starts_with(other)) {
         true => {
-            let why = "it is more than lines, and cannot be merged by putting one after the other";
+            let why = "it contains more than lines, and cannot be merged";
             Err(TransferError::bad_url(part, why))
         }
         false => Ok(()),

@@ -59,7 +59,7 @@ pub async fn expand(stores: &Stores, location: &Location) -> Result<Listing, Tra
         }
         Location::Http(_) if location.is_folder() => Err(TransferError::bad_url(
             location,
-            "a web server cannot be listed; name the files, or give a manifest of them",
+            "a web server cannot be listed; write the files, or use a manifest",
         )),
         Location::Http(_) => single(location),
         Location::Store(store) => expand_store(stores, location, store).await,
@@ -195,7 +195,7 @@ async fn list(
 fn found(store: &StorePath, path: &str, name: &str, size: u64) -> Result<Found, TransferError> {
     let location = Location::Store(StorePath { path: path.to_owned(), ..store.clone() });
     check_name(name)
-        .map_err(|_| TransferError::bad_url(&location, "this key cannot be a file name; leave it out"))?;
+        .map_err(|_| TransferError::bad_url(&location, "this key cannot be a file name; exclude it"))?;
     if path.trim() != path {
         return Err(TransferError::bad_url(
             &location,

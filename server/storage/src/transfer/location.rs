@@ -90,7 +90,7 @@ impl Location {
         if text.is_empty() || text.contains('\0') {
             return Err(TransferError::bad_url(
                 format!("{text:?}"),
-                "an address may not be empty or hold a zero byte",
+                "an address must not be empty or contain a zero byte",
             ));
         }
         let Some((scheme, rest)) = text.split_once("://") else { return local(text, base) };
@@ -105,7 +105,7 @@ impl Location {
                 Some((kind, _)) => store(*kind, text, rest),
                 None => Err(TransferError::bad_url(
                     text,
-                    "this kind of address is not known; use a path, file, http, https, s3, cos, oss, hdfs, webhdfs or swebhdfs",
+                    "this kind of address is not supported; use a path, file, http, https, s3, cos, oss, hdfs, webhdfs or swebhdfs",
                 )),
             },
         }
@@ -192,10 +192,10 @@ impl fmt::Display for Location {
 pub(crate) fn check_name(name: &str) -> Result<(), TransferError> {
     let bad = |why| Err(TransferError::bad_url(format!("{name:?}"), why));
     if name.contains('\0') {
-        return bad("a file name may not hold a zero byte");
+        return bad("a file name must not contain a zero byte");
     }
     if name.split('/').any(|part| matches!(part, "" | "." | "..")) {
-        return bad("a file name may not be empty, absolute, or hold `.` or `..` as a part");
+        return bad("a file name must not be empty, absolute, or contain `.` or `..`");
     }
     Ok(())
 }
@@ -206,7 +206,10 @@ fn local(text: &str, base: &Path) -> Result<Location, TransferError> {
         return Ok(Location::Local(path.to_owned()));
     }
     if path.components().any(|part| part == Component::ParentDir) {
-        return Err(TransferError::bad_url(text, "a relative path may not hold `..`; write the whole path"));
+        return Err(TransferError::bad_url(
+            text,
+            "a relative path must not contain `..`; write an absolute path",
+        ));
     }
     // `Path` keeps the trailing slash of `join("")`, which the folder test needs.
     Ok(Location::Local(base.join(path)))
@@ -215,8 +218,9 @@ fn local(text: &str, base: &Path) -> Result<Location, TransferError> {
 fn file_url(text: &str) -> Result<Location, TransferError> {
     let url = Url::parse(text).map_err(|error| TransferError::bad_url(text, error))?;
     let path = url.to_file_path().ok().and_then(|path| path.to_str().map(str::to_owned));
-    let mut path =
-        path.ok_or_else(|| TransferError::bad_url(text, "a file URL has no host: file:///folder/name"))?;
+    let mut path = path.ok_or_else(|| {
+        TransferError::bad_url(text, "a file URL must not have a host: write file:///folder/name")
+    })?;
     if url.path().ends_with('/') && !path.ends_with('/') {
         path.push('/');
     }
@@ -236,7 +240,7 @@ fn store(kind: StoreKind, text: &str, rest: &str) -> Result<Location, TransferEr
     {
         return Err(TransferError::bad_url(
             text,
-            "a key may not begin or end with a space, or hold `//`, `.` or `..` as a part",
+            "a key must not begin or end with a space, or contain `//`, `.` or `..` as a part",
         ));
     }
     Ok(Location::Store(StorePath { kind, authority: authority.to_owned(), path: path.to_owned() }))

@@ -45,9 +45,7 @@ pub(crate) fn sources(entries: Vec<Entry>, folder: Option<&str>) -> Result<Vec<S
         let name = entry.name.strip_prefix("./").unwrap_or(&entry.name).to_owned();
         super::location::check_name(&name)?;
         let folder = folder.filter(|folder| folder.ends_with('/')).ok_or_else(|| {
-            bad(&format!(
-                "{name:?} is relative; give the folder that it lies in as the one source, ending with `/`"
-            ))
+            bad(&format!("{name:?} is relative; set its folder as the only source, ending with `/`"))
         })?;
         let base = super::Location::parse(folder, "/".as_ref())?;
         let url = match base.join(&name)? {
@@ -153,7 +151,7 @@ fn value(text: &str) -> Result<Value, TransferError> {
             Event::Scalar(text, ..) => Value::String(text.into_owned()),
             Event::MappingEnd | Event::SequenceEnd => open.pop().map(|(value, _)| value).unwrap_or_default(),
             Event::Alias(_) => {
-                return Err(bad(&format!("line {}: aliases are not read here", span.start.line())));
+                return Err(bad(&format!("line {}: aliases are not supported here", span.start.line())));
             }
             _ => continue,
         };

@@ -66,14 +66,14 @@ impl Periods {
 
 /// Parses `2026-11-21` or `2026-11-21T05`.
 pub fn moment(text: &str) -> Result<DateTime, String> {
-    text.parse().map_err(|_| format!("{text:?} is no date; write one like 2026-11-21 or 2026-11-21T05"))
+    text.parse().map_err(|_| format!("{text:?} is not a date; write one like 2026-11-21 or 2026-11-21T05"))
 }
 
 /// The addresses of all partitions in `from`, and their target folder. If `to` has dates, a partition goes
 /// there. Otherwise it goes into folders named as at the source, from the first with a date on.
 pub fn expand(from: &[String], to: &str, periods: &Periods) -> Result<(Vec<Source>, String), TransferError> {
     if let Some(plain) = from.iter().find(|from| dates(from).is_none()) {
-        let why = "it has no date, like %Y-%m-%d, although partitions are asked for";
+        let why = "it has no date such as %Y-%m-%d, but partitions need one";
         return Err(TransferError::bad_url(plain, why));
     }
     let (folder, below) = match dates(to) {
@@ -117,7 +117,7 @@ fn dates(text: &str) -> Option<Range<usize>> {
 
 fn written(text: &str, moment: DateTime) -> Result<String, TransferError> {
     strtime::format(text, moment)
-        .map_err(|error| TransferError::bad_url(text, format!("a date in it is not understood: {error}")))
+        .map_err(|error| TransferError::bad_url(text, format!("its date is invalid: {error}")))
 }
 
 #[cfg(test)]
@@ -183,6 +183,6 @@ mod tests {
         let why = |from: &str, to: &str| expand(&[from.to_owned()], to, &days).unwrap_err().to_string();
         assert!(why("hdfs://nn/logs/", "in/").contains("has no date"));
         assert!(why("hdfs://nn/%F/", "in").contains("need a folder"));
-        assert!(why("hdfs://nn/%!/", "in/").contains("not understood"));
+        assert!(why("hdfs://nn/%!/", "in/").contains("its date is invalid"));
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Plan {
 pub(crate) async fn plan(asking: &Asking<'_>) -> Result<Plan, TransferError> {
     let spec = asking.spec;
     if spec.from.is_empty() {
-        return Err(TransferError::bad_url("transfer", "there is no source; name at least one"));
+        return Err(TransferError::bad_url("transfer", "there is no source; set at least one"));
     }
     let to = Location::parse(&spec.to, &spec.base)?;
     if let Location::Http(_) = to {
@@ -65,7 +65,7 @@ pub(crate) async fn plan(asking: &Asking<'_>) -> Result<Plan, TransferError> {
                 }
             }
             Err(error) if source.partition && spec.missing == Missing::Skip && error.is_absence() => {
-                asking.listener.says(&format!("left out: {error}"));
+                asking.listener.says(&format!("skipped: {error}"));
                 left_out.push(source.url.clone());
             }
             Err(error) => return Err(error),
@@ -104,7 +104,10 @@ async fn list(asking: &Asking<'_>, source: &Source) -> Result<(Vec<Listed>, bool
     if let Some(name) = &source.name {
         check_name(name)?;
         if glob::is_pattern(&source.url) || location.is_folder() {
-            return Err(TransferError::bad_url(&location, "several files cannot become one of that name"));
+            return Err(TransferError::bad_url(
+                &location,
+                "several files cannot be written to one file name",
+            ));
         }
         if source.partition {
             marker::until_there(asking, &location).await?;
@@ -117,7 +120,7 @@ async fn list(asking: &Asking<'_>, source: &Source) -> Result<(Vec<Listed>, bool
     if sha256.is_some() && listing.many {
         return Err(TransferError::bad_url(
             &location,
-            "one sum was given for several files; give one for each, by name",
+            "one checksum was set for several files; set one per file, by name",
         ));
     }
     let written = (!listing.many).then(|| source.url.clone());
@@ -217,9 +220,10 @@ fn assign_sums(files: &mut [Listed], spec: &TransferSpec) -> Result<(), Transfer
         }
     }
     match left.first() {
-        Some(name) => {
-            Err(TransferError::bad_url(name, "a sum was given for this, but it is not among the files"))
-        }
+        Some(name) => Err(TransferError::bad_url(
+            name,
+            "a checksum was set for this file, but it is not among the sources",
+        )),
         None => Ok(()),
     }
 }

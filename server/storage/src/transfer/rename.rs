@@ -106,7 +106,7 @@ impl Renaming<'_> {
 
     /// Handles a missing source: an earlier attempt may have renamed it; the caller checks the result.
     fn gone(&self, again: bool) -> Result<(), TransferError> {
-        if again { Ok(()) } else { Err(self.failed(true, format!("/{} is not there any more", self.from))) }
+        if again { Ok(()) } else { Err(self.failed(true, format!("/{} no longer exists", self.from))) }
     }
 
     /// One call of WebHDFS' RENAME:

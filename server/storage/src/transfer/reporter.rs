@@ -45,7 +45,7 @@ impl Reporter {
         self.record(&json!({"progress": {"step": bytes, "total": bytes}}));
         self.record(&json!({"output": output}));
         let seconds = self.began.elapsed().as_secs_f64();
-        say(&format!("{files} files, {} in {seconds:.1} s; {skipped} were there already", human(bytes)));
+        say(&format!("{files} files, {} in {seconds:.1} s; {skipped} existed already", human(bytes)));
     }
 
     /// A full disk under the outputs file must not end a working transfer.

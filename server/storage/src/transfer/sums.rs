@@ -16,7 +16,7 @@ pub(crate) fn check(text: &str) -> Result<String, TransferError> {
     if sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(sum.to_ascii_lowercase());
     }
-    Err(TransferError::Manifest(format!("{text:?} is not a SHA-256 sum; it has 64 hexadecimal digits")))
+    Err(TransferError::Manifest(format!("{text:?} is not a SHA-256 checksum; write 64 hexadecimal digits")))
 }
 
 /// The checksum of an open file, read from the start.

@@ -20,10 +20,10 @@ use super::wall;
 /// The address is not an HDFS address, or is unreachable.
 pub async fn is_there(url: &str, inner: bool, patience: Duration) -> Result<bool, TransferError> {
     let Location::Store(mut path) = Location::parse(url, Path::new("/"))? else {
-        return Err(TransferError::bad_url(url, "it is no address of HDFS"));
+        return Err(TransferError::bad_url(url, "it is not an HDFS address"));
     };
     if path.kind.is_object_store() {
-        return Err(TransferError::bad_url(url, "it is no address of HDFS"));
+        return Err(TransferError::bad_url(url, "it is not an HDFS address"));
     }
     if !inner && path.kind == StoreKind::Hdfs {
         pin(&mut path, url).await?;

@@ -296,7 +296,7 @@ impl Upload<'_> {
             let noted = self.shared.records.add(&self.url, now, sum, &self.input.identity);
             if let Err(error) = noted {
                 // The object exists all the same; it would only be sent once more.
-                tracing::debug!(%error, "what was sent is not noted");
+                tracing::debug!(%error, "upload progress could not be saved");
             }
         }
         Ok(())

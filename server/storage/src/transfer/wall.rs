@@ -12,8 +12,7 @@ use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 /// The error for a blocked store.
-pub const REFUSED: &str = "the address is one of the server's own machine or network: an administrator can allow \
-     these with [server] private_endpoints";
+pub const REFUSED: &str = "the address belongs to the server's own machine or network: an administrator can allow it with [server] private_endpoints";
 
 /// Metadata services of clouds outside the link-local range.
 const METADATA: [IpAddr; 3] = [

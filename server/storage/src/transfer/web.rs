@@ -90,9 +90,7 @@ impl Page {
             return Err(TransferError::Changed { url: self.shown.clone() });
         }
         if ranged && total.map(|(first, _)| first) != Some(start) {
-            return Err(
-                self.failed("the server promised ranges, but sends others than it is asked for", false)
-            );
+            return Err(self.failed("the server announced ranges, but sent a different one", false));
         }
         let shown = self.shown.clone();
         Ok(answer.bytes_stream().map_err(move |error| TransferError::http(&shown, error)).boxed())
@@ -118,7 +116,7 @@ impl Page {
             _ => {
                 let passing = status.is_server_error()
                     || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
-                self.failed(&format!("the server answers {status}"), passing)
+                self.failed(&format!("the server responded with {status}"), passing)
             }
         }
     }

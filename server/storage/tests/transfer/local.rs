@@ -117,7 +117,7 @@ async fn sums_by_name_belong_to_a_file_each() {
     copy(&spec).await.unwrap();
     spec.sums.insert("c".into(), sha256(b"c"));
     let error = copy(&spec).await.unwrap_err().to_string();
-    assert!(error.starts_with("c: a sum was given for this"), "{error}");
+    assert!(error.starts_with("c: a checksum was set for this"), "{error}");
 }
 
 #[tokio::test]
@@ -132,13 +132,13 @@ async fn what_cannot_be_copied_is_named() {
         (format!("{root}/gone"), format!("{root}/to"), "gone: there is no such file"),
         (format!("{root}/pipe"), format!("{root}/to"), "pipe: this is not a regular file"),
         (format!("{root}/odd/"), format!("{root}/to"), "the name is not UTF-8"),
-        ("../etc/passwd".into(), format!("{root}/to"), "may not hold `..`"),
-        (format!("{root}/file"), "../../to".into(), "may not hold `..`"),
+        ("../etc/passwd".into(), format!("{root}/to"), "must not contain `..`"),
+        (format!("{root}/file"), "../../to".into(), "must not contain `..`"),
         (format!("{root}/file"), "http://127.0.0.1:9/x".into(), "cannot be written to"),
-        ("ftp://h/x".into(), format!("{root}/to"), "this kind of address is not known"),
-        ("s3://bucket/a/../b".into(), format!("{root}/to"), "a key may not"),
+        ("ftp://h/x".into(), format!("{root}/to"), "this kind of address is not supported"),
+        ("s3://bucket/a/../b".into(), format!("{root}/to"), "a key must not"),
         ("http://127.0.0.1:9/..%2Fetc%2Fpasswd".into(), format!("{root}/to/"), "usable file name"),
-        (String::new(), format!("{root}/to"), "may not be empty"),
+        (String::new(), format!("{root}/to"), "must not be empty"),
     ] {
         let mut spec = spec(&[&from], dir.path());
         spec.to = to;

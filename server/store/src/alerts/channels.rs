@@ -101,7 +101,7 @@ pub(crate) async fn listening(
     let query = sqlx::query_with(AssertSqlSafe(sql), values.arguments);
     let found = collect(connection, query, |row| match read(row) {
         Err(error @ StoreError::Unreadable { .. }) => {
-            tracing::warn!(%error, "a channel for alerts is left out");
+            tracing::warn!(%error, "an alert channel cannot be read, and is skipped");
             Ok(None)
         }
         other => other.map(Some),

@@ -53,7 +53,7 @@ fn of_run(run: &RunRecord, now: Timestamp) -> Alert {
         within: run.parent.is_some(),
         user: Some(run.person().to_owned()),
         since: Some(run.created_at),
-        sentence: Some("as many runs of its pipeline are active as may be".to_owned()),
+        sentence: Some("its pipeline has reached its maximum of active runs".to_owned()),
         ..Alert::new(AlertKind::TaskWaiting, now, &run.project, key, topic)
     }
 }

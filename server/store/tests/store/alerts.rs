@@ -244,7 +244,7 @@ async fn a_quota_that_stays_nearly_used_is_told_once(Fixture { store, .. }: Fixt
             pool: "local".into(),
             resource: "cpu".into(),
             percent,
-            sentence: format!("it holds {percent} of 100 of cpu on local"),
+            sentence: format!("it uses {percent} of 100 of cpu on local"),
         };
         store.raise_quotas(&[held], Timestamp(minute * 60 * SECOND.0)).await.unwrap()
     };
@@ -266,7 +266,7 @@ async fn a_quota_that_stays_nearly_used_is_told_once(Fixture { store, .. }: Fixt
     }
     let found = told(&store, &one).await;
     assert_eq!(found.len(), 2);
-    assert_eq!(found[0].alert.sentence.as_deref(), Some("it holds 96 of 100 of cpu on local"));
+    assert_eq!(found[0].alert.sentence.as_deref(), Some("it uses 96 of 100 of cpu on local"));
     assert_eq!(found[0].alert.since, Some(Timestamp(11 * 60 * SECOND.0)));
 }
 
@@ -281,7 +281,7 @@ async fn idle_cards_are_told_of_once_until_they_were_busy(Fixture { store, .. }:
         user: "ada".into(),
         since: minutes(busy_at.unwrap_or(1)),
         busy_at: busy_at.map(minutes),
-        sentence: "of the 2 GPUs that it holds, 1 were hardly used for 30 minutes".into(),
+        sentence: "of its 2 GPUs, 1 were hardly used for 30 minutes".into(),
     };
     for (n, busy_at, minute, told, why) in [
         (1, None, 40, 1, "it is idle"),

@@ -166,7 +166,7 @@ async fn whose_cards_are_idle_is_mailed_once_until_they_were_busy(fixture: Fixtu
         user: "ada".into(),
         since: minutes(busy_at.unwrap_or(1)),
         busy_at: busy_at.map(minutes),
-        sentence: "of the 2 GPUs that it holds, 1 were hardly used for 30 minutes".into(),
+        sentence: "of its 2 GPUs, 1 were hardly used for 30 minutes".into(),
     };
     for (busy_at, minute, told, why) in [
         (None, 40, 1, "it is idle"),

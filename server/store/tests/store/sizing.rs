@@ -240,7 +240,7 @@ async fn what_grows_while_it_runs_is_noted_and_told_each_time(fixture: Fixture) 
     let messages = store.alert_deliveries("shop", Some(&told.id), None, 10).await.unwrap();
     let said: Vec<_> = messages.iter().filter_map(|message| message.alert.sentence.clone()).collect();
     assert_eq!(said.len(), 2, "{said:?}");
-    let last = "memory 1152Mi instead of 768Mi: 768Mi were nearly used up while it ran".to_owned();
+    let last = "memory 1152Mi instead of 768Mi: 768Mi was nearly used up while it ran".to_owned();
     assert!(said.contains(&last), "{said:?}");
 }
 

@@ -63,7 +63,7 @@ impl Asked {
         if period.days() == 0 {
             found.wrong("/to", format!("`{last}` is before `{first}`"));
         } else if period.days() > LONGEST {
-            found.wrong("/from", format!("these are {} days: ask for at most {LONGEST}", period.days()));
+            found.wrong("/from", format!("the range has {} days: request at most {LONGEST}", period.days()));
         }
         let by = ways(self.by.as_deref().unwrap_or("project"), &mut found);
         found.refuse()?;
@@ -78,15 +78,15 @@ fn ways(text: &str, found: &mut Found) -> Vec<By> {
     for word in &words {
         match WAYS.iter().find(|(_, known)| known == word) {
             Some((way, _)) if !by.contains(way) => by.push(*way),
-            Some(_) => found.wrong("/by", format!("`{word}` is there twice")),
+            Some(_) => found.wrong("/by", format!("`{word}` is listed twice")),
             None => found.wrong(
                 "/by",
-                format!("`{word}` is none of day, project, user, template, pipeline, node_group"),
+                format!("`{word}` is not one of day, project, user, template, pipeline, node_group"),
             ),
         }
     }
     if words.is_empty() || words.len() > 2 {
-        found.wrong("/by", "name one of them, or two with a comma between");
+        found.wrong("/by", "enter one of them, or two separated by a comma");
     }
     by
 }

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum bytes of a response to read.
 const MOST: usize = 16 << 10;
 
-const REFUSED: &str = "the address is one of the server's own machine or of a private network: an administrator can \
+const REFUSED: &str = "the address belongs to the server's machine or a private network: an administrator can \
                        allow these with [alerts] private_addresses";
 
 pub(super) struct Answer {
@@ -26,7 +26,7 @@ pub(super) struct Answer {
 /// Sends a request. `Err` says why there is no response. It never contains the URL's path, which is often a
 /// secret.
 pub(super) async fn post(call: &Call, inner: bool) -> Result<Answer, String> {
-    let url = Url::parse(&call.url).map_err(|_| "the channel's address is no URL".to_owned())?;
+    let url = Url::parse(&call.url).map_err(|_| "the channel's address is not a URL".to_owned())?;
     let (host, addresses) = resolved(&url).await?;
     if !inner && addresses.iter().any(|address| wall::is_private(address.ip())) {
         return Err(REFUSED.into());
@@ -55,13 +55,13 @@ async fn resolved(url: &Url) -> Result<(String, Vec<SocketAddr>), String> {
         Some(Host::Ipv4(address)) => return Ok((address.to_string(), vec![(address, port).into()])),
         Some(Host::Ipv6(address)) => return Ok((address.to_string(), vec![(address, port).into()])),
         Some(Host::Domain(name)) => name.to_owned(),
-        None => return Err("the channel's address names no host".into()),
+        None => return Err("the channel's address has no host".into()),
     };
     let looked = async { tokio::net::lookup_host((host.as_str(), port)).await.map(Vec::from_iter) };
     let found: Vec<SocketAddr> = match tokio::time::timeout(PATIENCE, looked).await {
         Ok(Ok(found)) => found,
         Ok(Err(error)) => return Err(format!("`{host}` has no address: {error}")),
-        Err(_) => return Err(format!("`{host}` has no address: the name service does not answer")),
+        Err(_) => return Err(format!("`{host}` has no address: DNS does not respond")),
     };
     if found.is_empty() { Err(format!("`{host}` has no address")) } else { Ok((host, found)) }
 }

@@ -26,7 +26,7 @@ pub(super) async fn run(web: WeakWeb) {
         let Some(held) = web.upgrade() else { return };
         tokio::select! {
             raised = raise(&held) => if let Err(error) = raised {
-                tracing::debug!(%error, "idle GPUs were not looked for; it is tried again");
+                tracing::debug!(%error, "cannot check for idle GPUs; retrying");
             },
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }

@@ -62,8 +62,8 @@ fn used(
     };
     let (held, most) = (amount(held), amount(most));
     let sentence = match queue {
-        Queue::Project(_) => format!("it holds {held} of {most} of {resource} on {pool}"),
-        Queue::Group(group) => format!("its group {group} holds {held} of {most} of {resource} on {pool}"),
+        Queue::Project(_) => format!("it uses {held} of {most} of {resource} on {pool}"),
+        Queue::Group(group) => format!("its group {group} uses {held} of {most} of {resource} on {pool}"),
     };
     QuotaUse {
         project: project.to_owned(),
@@ -136,8 +136,8 @@ mod tests {
         assert_eq!(
             found,
             [
-                expected("cpu", 87, "it holds 3.5 of 4 of cpu on local"),
-                expected("memory", 93, "it holds 7.5 GiB of 8.0 GiB of memory on local"),
+                expected("cpu", 87, "it uses 3.5 of 4 of cpu on local"),
+                expected("memory", 93, "it uses 7.5 GiB of 8.0 GiB of memory on local"),
             ]
         );
         // Unlimited projects are never near their limit.
@@ -157,7 +157,7 @@ mod tests {
         let found = uses(&present);
         let told: Vec<_> =
             found.iter().map(|one| (one.project.as_str(), one.percent, one.sentence.as_str())).collect();
-        let sentence = "its group retail holds 3.8 of 4 of cpu on local";
+        let sentence = "its group retail uses 3.8 of 4 of cpu on local";
         assert_eq!(told, [("bank", 95, sentence), ("shop", 95, sentence)]);
     }
 
@@ -165,6 +165,6 @@ mod tests {
     fn of_nothing_nothing_is_used() {
         let queue = Queue::Project("shop".into());
         let nothing = used("shop", &queue, (&pool(), &Resource::Gpus), 0, 0);
-        assert_eq!((nothing.percent, nothing.sentence.as_str()), (0, "it holds 0 of 0 of gpus on local"));
+        assert_eq!((nothing.percent, nothing.sentence.as_str()), (0, "it uses 0 of 0 of gpus on local"));
     }
 }

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) async fn send(web: &Web, channel: &Channel, message: &Message) -> Result<String, String> {
     match tokio::time::timeout(PATIENCE, sent(web, channel, message)).await {
         Ok(said) => said,
-        Err(_) => Err(format!("there was no answer within {} seconds", PATIENCE.as_secs())),
+        Err(_) => Err(format!("no response within {} seconds", PATIENCE.as_secs())),
     }
 }
 
@@ -44,6 +44,6 @@ pub(super) async fn mail(web: &Web, person: &User, message: &Message) -> Result<
 }
 
 fn mail_server(web: &Web) -> Result<&SmtpSettings, String> {
-    let missing = || "the server has no [smtp] host any more, without which no e-mail is sent".to_owned();
+    let missing = || "the server no longer has an [smtp] host: it cannot send e-mail".to_owned();
     web.settings().alerts.smtp.as_ref().ok_or_else(missing)
 }

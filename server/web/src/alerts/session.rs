@@ -50,12 +50,12 @@ impl Session {
         offered: &str,
     ) -> Result<Self, String> {
         if !offers(offered, "STARTTLS", "") {
-            return Err("the mail server offers no STARTTLS: set [smtp] tls to what it has".into());
+            return Err("the mail server does not offer STARTTLS: set [smtp] tls to what it supports".into());
         }
         self.say("STARTTLS", 220).await?;
         // Data from before the TLS handshake could be injected.
         if !self.0.buffer().is_empty() {
-            return Err("the mail server went on unencrypted after STARTTLS".into());
+            return Err("the mail server did not encrypt the connection after STARTTLS".into());
         }
         Ok(Self(BufReader::new(tls(config, host, self.0.into_inner()).await?)))
     }
@@ -90,7 +90,7 @@ impl Session {
             wire.write_all(bytes).await?;
             wire.flush().await
         };
-        sent.await.map_err(|error: std::io::Error| format!("the connection broke off: {error}"))
+        sent.await.map_err(|error: std::io::Error| format!("the connection was lost: {error}"))
     }
 
     /// Reads a response: lines `250-word`, the last one `250 word`.
@@ -102,7 +102,7 @@ impl Session {
             match read {
                 Ok(0) => return Err("the mail server ended the connection".into()),
                 Ok(_) => {}
-                Err(error) => return Err(format!("the connection broke off: {error}")),
+                Err(error) => return Err(format!("the connection was lost: {error}")),
             }
             let line = line.trim_end().replace(char::is_control, " ");
             let goes_on = line.as_bytes().get(3) == Some(&b'-');
@@ -112,7 +112,11 @@ impl Session {
             }
         }
         let all = said.join("\n");
-        if all.starts_with(&wanted.to_string()) { Ok(all) } else { Err(format!("it said: {all}")) }
+        if all.starts_with(&wanted.to_string()) {
+            Ok(all)
+        } else {
+            Err(format!("the mail server responded: {all}"))
+        }
     }
 }
 
@@ -176,7 +180,7 @@ mod tests {
                 assert!(offers(&offered, "starttls", "") && offers(&offered, "AUTH", "login"));
                 assert!(!offers(&offered, "AUTH", "XOAUTH2") && !offers(&offered, "SIZE", ""));
                 let refused = session.say("RCPT TO:<x@y.de>", 25).await.unwrap_err();
-                assert_eq!(refused, "it said: 550 no such");
+                assert_eq!(refused, "the mail server responded: 550 no such");
             },
         )
         .await;
@@ -261,7 +265,7 @@ mod tests {
             let (near, _far) = duplex(64);
             let bare = Session(BufReader::new(Box::new(near)));
             let refused = bare.encrypt_by(certified().1, HOST, &offered).await.err().unwrap();
-            assert!(refused.contains("no STARTTLS"), "{refused}");
+            assert!(refused.contains("does not offer STARTTLS"), "{refused}");
         })
         .await;
         assert_eq!(heard, "EHLO cubeloom\r\n");

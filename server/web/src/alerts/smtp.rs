@@ -25,7 +25,7 @@ pub(super) async fn mail(
     let sent = tokio::time::timeout(PATIENCE, hand_over(settings, &to, &text)).await;
     match sent {
         Ok(said) => said,
-        Err(_) => Err(format!("there was no answer within {} seconds", PATIENCE.as_secs())),
+        Err(_) => Err(format!("no response within {} seconds", PATIENCE.as_secs())),
     }
 }
 

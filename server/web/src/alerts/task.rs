@@ -48,14 +48,11 @@ async fn run(web: WeakWeb, owner: String) {
         if looked % WAITING == 0
             && let Err(error) = look(&held).await
         {
-            tracing::debug!(
-                error = error.detail(),
-                "what lasts too long was not looked for; it is tried again"
-            );
+            tracing::debug!(error = error.detail(), "cannot check for late runs and long waits; retrying");
         }
         // After a database error, due messages stay due.
         if let Err(error) = pass(&held, &owner, &free).await {
-            tracing::debug!(%error, "alerts were not sent; it is tried again");
+            tracing::debug!(%error, "cannot send alerts; retrying");
         }
     }
 }
@@ -80,7 +77,7 @@ async fn pass(web: &Web, owner: &str, free: &Arc<Semaphore>) -> Result<(), Store
         let (web, owner) = (web.clone(), owner.to_owned());
         tokio::spawn(async move {
             if let Err(error) = deliver(&web, &owner, batch).await {
-                tracing::warn!(%error, "what came of an alert was not stored: it will be sent once more");
+                tracing::warn!(%error, "cannot store the result of an alert: it will be sent again");
             }
             drop(permit);
         });
@@ -94,7 +91,7 @@ async fn deliver(web: &Web, owner: &str, batch: Batch) -> Result<(), StoreError>
     let sent = match to {
         Receiver::Channel(channel) => {
             if !channel.enabled {
-                return give_up(web, owner, deliveries, "the channel was switched off").await;
+                return give_up(web, owner, deliveries, "the channel is disabled").await;
             }
             if let Some(end) = channel.rules.quiet.as_ref().and_then(|hours| quiet::end(hours, now)) {
                 return store.hold_alerts(owner, deliveries, end, &of_quiet_hours(&channel.id, end)).await;
@@ -103,7 +100,7 @@ async fn deliver(web: &Web, owner: &str, batch: Batch) -> Result<(), StoreError>
         }
         Receiver::Person(person) => mail(web, person, &text::mail(web, &deliveries[0])).await,
         Receiver::Nobody => {
-            return give_up(web, owner, deliveries, "the person is sent no such mail any more").await;
+            return give_up(web, owner, deliveries, "the user no longer receives this mail").await;
         }
     };
     settle(web, owner, deliveries, sent).await
@@ -130,7 +127,7 @@ async fn settle(
     if settled == Settled::Failed {
         let of = deliveries.first().map(|one| (one.channel.as_str(), one.alert.project.as_str()));
         let (channel, project) = of.unwrap_or_default();
-        tracing::warn!(channel, project, answer, "an alert reached nobody");
+        tracing::warn!(channel, project, answer, "an alert was not delivered");
     }
     web.store().settle_alerts(owner, deliveries, settled, &answer, now).await
 }

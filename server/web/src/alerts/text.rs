@@ -247,7 +247,7 @@ mod tests {
         alert.user = Some("ada".into());
         alert.count = Some(3);
         alert.since = Some(Timestamp(at.0 - 2_000_000_000));
-        alert.sentence = Some("asks for 8 CPU, 4 are free".into());
+        alert.sentence = Some("requests 8 CPU, 4 are free".into());
         Told { id: format!("id-{n}"), title: title(lang, "ops", &alert), url: None, alert }
     }
 
@@ -261,7 +261,7 @@ mod tests {
         let english = said_of(AlertKind::TaskWaiting, Language::En);
         assert_eq!(
             english,
-            "[Cubeloom] train of ctr in shop has been pending for 33 min 20 s\nasks for 8 CPU, 4 are free\n\
+            "[Cubeloom] train of ctr in shop has been pending for 33 min 20 s\nrequests 8 CPU, 4 are free\n\
              3 instances are pending\nstarted by ada"
         );
         let chinese = said_of(AlertKind::TaskWaiting, Language::Zh);

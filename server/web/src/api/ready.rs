@@ -35,7 +35,7 @@ pub struct Ready {
 )]
 pub(crate) async fn ready(State(web): State<Web>) -> ApiResult<Json<Ready>> {
     if *web.stopping().borrow() {
-        return Err(ApiError::unavailable("the server is about to end"));
+        return Err(ApiError::unavailable("the server is shutting down"));
     }
     let last_pass = web.last_pass();
     if let Some(detail) = held_up(last_pass, web.settings().period) {
@@ -49,9 +49,9 @@ pub(crate) async fn ready(State(web): State<Web>) -> ApiResult<Json<Ready>> {
 fn held_up(last_pass: Option<Duration>, period: Duration) -> Option<String> {
     let longest = LONGEST_PASS.max(period.saturating_mul(2));
     match last_pass {
-        None => Some("the engine has ended".into()),
+        None => Some("the engine has stopped".into()),
         Some(ago) if ago > longest => {
-            Some(format!("the engine's last pass ended {} seconds ago: something holds it up", ago.as_secs()))
+            Some(format!("the engine's last cycle ended {} seconds ago: it is stuck", ago.as_secs()))
         }
         Some(_) => None,
     }
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(held_up(Some(LONGEST_PASS), seconds(5)), None);
         let why = held_up(Some(seconds(90)), seconds(5)).unwrap();
         assert!(why.contains("90 seconds ago"), "{why}");
-        assert_eq!(held_up(None, seconds(5)).unwrap(), "the engine has ended");
+        assert_eq!(held_up(None, seconds(5)).unwrap(), "the engine has stopped");
     }
 
     #[test]

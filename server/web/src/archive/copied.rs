@@ -60,7 +60,7 @@ pub(crate) async fn find(web: &Web, key: &AttemptKey) -> ApiResult<Option<Copied
     let path = index_of(key);
     let Some(bytes) = whole(&bucket, &path).await? else { return Ok(None) };
     let index = serde_json::from_slice(&bytes).unwrap_or_else(|error| {
-        tracing::warn!(path, %error, "the index of copied logs cannot be read");
+        tracing::warn!(path, %error, "cannot read the index of copied logs");
         Index::default()
     });
     Ok(Some(Copied { bucket, key: key.clone(), index }))
@@ -75,7 +75,7 @@ pub(crate) async fn usage(web: &Web, key: &AttemptKey) -> ApiResult<Vec<WorkerUs
     let path = usage_of(key);
     let Some(bytes) = whole(&bucket, &path).await? else { return Ok(Vec::new()) };
     Ok(serde_json::from_slice(&bytes).unwrap_or_else(|error| {
-        tracing::warn!(path, %error, "a copy of what was used cannot be read");
+        tracing::warn!(path, %error, "cannot read a copy of usage data");
         Vec::new()
     }))
 }

@@ -92,7 +92,7 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
         // After a database error, look for the pending copies again.
         if let Err(error) = pass(&held, &mut due).await {
             due.missed = true;
-            tracing::debug!(error = error.detail(), "logs were not copied; it is tried again");
+            tracing::debug!(error = error.detail(), "cannot copy logs; retrying");
         }
     }
 }
@@ -124,7 +124,7 @@ async fn pass(web: &Web, due: &mut Due) -> ApiResult<()> {
         }
     }
     for (project, Behind { attempts, why }) in &troubles.behind {
-        tracing::warn!(project, attempts, why, "logs cannot be copied into the project's store");
+        tracing::warn!(project, attempts, why, "cannot copy logs to the project's volume");
     }
     *web.archive().lock() = troubles.behind;
     Ok(())
@@ -226,7 +226,7 @@ async fn copy(web: &Web, project: &str, volume: &str, key: &AttemptKey) -> ApiRe
     let mut index = Index::default();
     for log in there {
         let entry = timeout(LONGEST, copy_one(logs, &bucket, key, log)).await;
-        index.logs.push(entry.map_err(|_| ApiError::unavailable("the store takes too long"))??);
+        index.logs.push(entry.map_err(|_| ApiError::unavailable("the object store timed out"))??);
     }
     if let Some(usage) = executor.as_ref().and_then(|executor| executor.usage()) {
         let series = usage.series(key).await.map_err(unreadable)?;
@@ -276,7 +276,7 @@ async fn write(bucket: &Bucket, path: &str, text: Vec<u8>) -> ApiResult<()> {
 }
 
 fn unreadable(error: std::io::Error) -> ApiError {
-    ApiError::unavailable("the logs cannot be read at present").caused_by(error)
+    ApiError::unavailable("the logs cannot be read now: try again").caused_by(error)
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ async fn bucket(web: &Web, project: &str, volume: &str) -> ApiResult<Arc<Bucket>
     match volumes::open(web, None, project, volume).await? {
         Tree::Bucket(bucket) => Ok(bucket),
         Tree::Folder(_) | Tree::Empty => {
-            Err(ApiError::conflict(format!("the volume `{volume}` is in no object store")))
+            Err(ApiError::conflict(format!("the volume `{volume}` is not in an object store")))
         }
     }
 }
@@ -105,7 +105,7 @@ pub(crate) fn forget(web: &Web, project: String, run: RunId) {
             }
         };
         if let Err(error) = forgotten.await {
-            tracing::warn!(%run, error = error.detail(), "copies of a deleted run's logs are left");
+            tracing::warn!(%run, error = error.detail(), "cannot delete copies of a deleted run's logs");
         }
     });
 }

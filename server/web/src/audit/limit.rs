@@ -125,7 +125,7 @@ async fn write(web: &Web, all: bool) {
         let minute = Time(Timestamp(more.minute * MINUTE)).to_string();
         let entry = act.entry(&more.action, "").after(json!({"more": more.count, "minute": minute}));
         if let Err(error) = web.store().audit(&entry).await {
-            tracing::warn!(%error, action = more.action, "a count is not in the audit log yet");
+            tracing::warn!(%error, action = more.action, "cannot write a count to the audit log yet");
             web.audit_limit().put_back(more);
         }
     }

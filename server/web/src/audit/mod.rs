@@ -36,7 +36,7 @@ async fn note(web: &Web, act: &Act<'_>, most: u32, entry: &Entry) {
     if web.audit_limit().admits(&act.actor, &entry.action, most, act.now)
         && let Err(error) = act.store.audit(entry).await
     {
-        tracing::warn!(%error, action = entry.action, "something is not in the audit log");
+        tracing::warn!(%error, action = entry.action, "cannot write to the audit log");
     }
 }
 

@@ -131,7 +131,7 @@ pub(super) async fn strong(name: &str, new: String) -> ApiResult<String> {
 }
 
 pub(super) fn taken(name: &str) -> ApiError {
-    ApiError::conflict(format!("there is somebody called `{name}` already: take another name"))
+    ApiError::conflict(format!("the name `{name}` is taken: choose another one"))
 }
 
 /// Account as the audit log records it.

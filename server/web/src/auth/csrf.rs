@@ -18,7 +18,7 @@ pub(crate) fn check(web: &Web, parts: &Parts) -> ApiResult<()> {
         return Ok(());
     }
     Err(ApiError::forbidden(
-        "this comes from another site's page: do it on a page of this server, or send an API token",
+        "this request comes from another site: use a page of this server, or send an API token",
     ))
 }
 

@@ -29,9 +29,9 @@ impl MayNot {
     /// Predicate of an error message about the user.
     pub(crate) fn said(self) -> &'static str {
         match self {
-            Self::Gone => "has no account any more",
-            Self::Disabled => "may not sign in any more",
-            Self::NoEditor => "may not start its runs any more",
+            Self::Gone => "no longer has an account",
+            Self::Disabled => "may no longer sign in",
+            Self::NoEditor => "may no longer start its runs",
         }
     }
 }

@@ -174,6 +174,6 @@ fn refused(error: StoreError) -> ApiError {
 fn used() -> ApiError {
     ApiError::new(
         Kind::Gone,
-        "this link was used, has expired or never was: ask an administrator for a new one (or run `cubeloom user link NAME` on the server)",
+        "this link was used, has expired or does not exist: ask an administrator for a new one (or run `cubeloom user link NAME` on the server)",
     )
 }

@@ -27,11 +27,11 @@ static NOBODY: LazyLock<Option<String>> = LazyLock::new(|| compute(&secret::new(
 pub(crate) fn weakness(password: &str, name: &str) -> Option<String> {
     let length = password.chars().count();
     if length < SHORTEST {
-        Some(format!("the password has {length} characters: take {SHORTEST} or more, such as four words"))
+        Some(format!("the password has {length} characters: use {SHORTEST} or more, such as four words"))
     } else if length > LONGEST {
-        Some(format!("the password has {length} characters: take {LONGEST} at most"))
+        Some(format!("the password has {length} characters: use at most {LONGEST}"))
     } else if password.to_lowercase() == name.to_lowercase() || all_one(password) {
-        Some("the password is too easy to guess: take several words".into())
+        Some("the password is too easy to guess: use several words".into())
     } else {
         None
     }

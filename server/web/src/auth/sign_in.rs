@@ -65,9 +65,9 @@ pub(crate) async fn sign_in(
     };
     let right = password::fits(password, kept).await?;
     let Some(user) = user.filter(|user| right && !user.disabled) else {
-        tracing::info!(address = visitor.address, "somebody gave a wrong name or password");
+        tracing::info!(address = visitor.address, "sign-in failed: wrong name or password");
         audit::refuse(web, &visitor.act(web, None), "session.refuse", name).await;
-        return Err(ApiError::new(Kind::NotSignedIn, "the name or the password is not right"));
+        return Err(ApiError::new(Kind::NotSignedIn, "wrong name or password"));
     };
     web.throttle().succeeded(&name, &network(&visitor.address));
     let (session, cookie) = enter(web, visitor, &user).await?;
@@ -78,13 +78,13 @@ pub(crate) async fn sign_in(
 pub(crate) async fn confirm(web: &Web, visitor: &Visitor, user: &User, password: String) -> ApiResult<()> {
     let kept = web.store().password_hash(&user.id).await?;
     if kept.is_none() {
-        return Err(ApiError::conflict("you have no password here: you sign in elsewhere"));
+        return Err(ApiError::conflict("you have no password here: you sign in with a provider"));
     }
     // Counted apart from sign-ins, which others can make fail.
     let counted = format!("{} in a session", user.name);
     slow_down(web, visitor, &counted)?;
     if !password::fits(password, kept).await? {
-        return Err(ApiError::field("/current", "this is not your present password"));
+        return Err(ApiError::field("/current", "this is not your current password"));
     }
     web.throttle().succeeded(&counted, &network(&visitor.address));
     Ok(())
@@ -101,7 +101,7 @@ fn slow_down(web: &Web, visitor: &Visitor, name: &str) -> ApiResult<()> {
 pub(crate) async fn enter(web: &Web, visitor: &Visitor, user: &User) -> ApiResult<(Session, HeaderValue)> {
     let begun = session::begin(web, &visitor.act(web, Some(user)), user, &visitor.agent).await?;
     if let Err(error) = web.store().seen(&user.id, web.now()).await {
-        tracing::debug!(%error, "a sign-in was not noted");
+        tracing::debug!(%error, "cannot record a sign-in");
     }
     Ok(begun)
 }

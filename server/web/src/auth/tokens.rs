@@ -67,10 +67,13 @@ async fn check(act: &Act<'_>, user: &User, wanted: &NewToken) -> ApiResult<()> {
     };
     let name = wanted.name.trim();
     if name.is_empty() || name.chars().count() > NAME || name.chars().any(char::is_control) {
-        wrong("/name", format!("give the token a name of 1 to {NAME} characters, such as what will use it"));
+        wrong(
+            "/name",
+            format!("enter a token name of 1 to {NAME} characters, such as the program that uses it"),
+        );
     }
     if wanted.expires_at.is_some_and(|until| until <= act.now) {
-        wrong("/expires_at", "the token would have expired already: name a later time".into());
+        wrong("/expires_at", "the expiry is in the past: choose a later time".into());
     }
     if let Some(project) = &wanted.project {
         let there = act.store.project(project).await?.is_some();
@@ -101,20 +104,20 @@ pub(crate) fn sent(headers: &HeaderMap) -> Option<&str> {
 pub(crate) async fn caller(web: &Web, headers: &HeaderMap, address: String) -> ApiResult<Option<Caller>> {
     let Some(value) = headers.get(AUTHORIZATION) else { return Ok(None) };
     let (id, text) = value.to_str().ok().and_then(parts).ok_or_else(|| {
-        refused("the header Authorization is not `Bearer` and a token that begins with clt_")
+        refused("the header Authorization must be `Bearer` and a token that begins with clt_")
     })?;
     let token = web.people().token(web.store(), id).await?;
     let token = token.filter(|token| secret::fits(text, &token.hash));
-    let token = token.ok_or_else(|| refused("there is no such token: make a new one"))?;
+    let token = token.ok_or_else(|| refused("this token does not exist: create a new one"))?;
     if token.revoked_at.is_some() {
-        return Err(refused("this token was revoked: make a new one"));
+        return Err(refused("this token was revoked: create a new one"));
     }
     if !live(&token, web.now()) {
-        return Err(refused("this token has expired: make a new one"));
+        return Err(refused("this token has expired: create a new one"));
     }
     let person = web.people().person(web.store(), &token.user_id).await?;
     let person = person.filter(|person| !person.user.disabled);
-    let person = person.ok_or_else(|| refused("the person of this token may not sign in any more"))?;
+    let person = person.ok_or_else(|| refused("the user of this token may no longer sign in"))?;
     note_use(web, &token);
     let via = Via::Token { id: token.id.clone(), name: token.name.clone(), project: token.project.clone() };
     let user = person.user.clone();
@@ -155,7 +158,7 @@ fn note_use(web: &Web, token: &ApiToken) {
             web.store().seen(&user, now).await
         };
         if let Err(error) = noted.await {
-            tracing::debug!(%error, "the use of a token was not noted");
+            tracing::debug!(%error, "cannot record the use of a token");
         }
     });
 }

@@ -37,15 +37,14 @@ pub(crate) fn seal_prometheus(web: &Web, cluster: &str, secret: Option<&str>) ->
 /// A message: no Prometheus is configured, or it does not respond as expected.
 pub async fn measured(keys: &Keyring, record: &ClusterRecord) -> Result<String, String> {
     let source = prometheus(keys, record)?;
-    let source = source.ok_or("no Prometheus is named: nobody measures what its nodes and GPUs do")?;
+    let source = source.ok_or("no Prometheus is configured: there are no metrics of its nodes and GPUs")?;
     let found = exporters(&source).await.map_err(|error| error.to_string())?;
     let names = found.iter().filter(|(_, series)| *series > 0).map(|(exporter, _)| exporter.name);
     let names: Vec<&str> = names.collect();
     match names.as_slice() {
-        [] => Err(format!(
-            "{} answers, but has no series of this cluster: look at the labels",
-            source.address()
-        )),
+        [] => {
+            Err(format!("{} answers, but has no series of this cluster: check the labels", source.address()))
+        }
         names => Ok(format!("{} has series of {}", source.address(), names.join(", "))),
     }
 }
@@ -64,7 +63,7 @@ pub async fn cards_worked(
     match cubeloom_monitoring::cards_worked(&source, object, from, to).await {
         Ok(worked) => worked,
         Err(error) => {
-            tracing::warn!(cluster, object, %error, "what a job's GPUs did is not known");
+            tracing::warn!(cluster, object, %error, "cannot read the GPU usage of a job");
             None
         }
     }
@@ -82,7 +81,7 @@ pub async fn pods_used(
     let Ok(Some(record)) = store.cluster(cluster).await else { return Vec::new() };
     let Ok(Some(source)) = prometheus(keys, &record) else { return Vec::new() };
     cubeloom_monitoring::pods_used(&source, object, from, to).await.unwrap_or_else(|error| {
-        tracing::warn!(cluster, object, %error, "what a job's pods used is not known");
+        tracing::warn!(cluster, object, %error, "cannot read the usage of a job's pods");
         Vec::new()
     })
 }
@@ -153,10 +152,10 @@ pub(crate) fn check(
     let made = match (record.settings.access, named) {
         (AccessKind::Kubeconfig, false) => Err(("/kubeconfig", "paste a kubeconfig".to_owned())),
         (AccessKind::Slurm, true) => {
-            Err(("/kubeconfig", "a Slurm cluster has none: leave the kubeconfig out".to_owned()))
+            Err(("/kubeconfig", "a Slurm cluster has no kubeconfig: remove it".to_owned()))
         }
         (AccessKind::InCluster, true) => {
-            let message = "the server's own service account is used: leave the kubeconfig out";
+            let message = "the server uses its own service account: remove the kubeconfig";
             Err(("/kubeconfig", message.to_owned()))
         }
         _ => web

@@ -83,11 +83,11 @@ pub(crate) async fn set(
     if kind == "slurm" && (of.node.len() > NAME || !is_word(&of.node)) {
         found.wrong("/node", "a node's name has letters, digits, `-`, `_` and `.`");
     } else if kind != "slurm" && (of.node.len() > NAME || !of.node.split('.').all(is_label)) {
-        found.wrong("/node", "a node's name has small letters, digits, `-` and `.`");
+        found.wrong("/node", "a node's name has lower-case letters, digits, `-` and `.`");
     }
     found.line("/note", &said.note, NOTE);
     if kind == "local" {
-        found.wrong("/cluster", "the server's own machine is one node, which cannot be set aside");
+        found.wrong("/cluster", "the server's machine is one node, which cannot be cordoned");
     }
     found.refuse()?;
     let why = AsideReason::Person { user: caller.user.name.clone(), note: said.note.trim().to_owned() };
@@ -105,7 +105,7 @@ pub(crate) async fn set(
 /// # Errors
 /// The node is not cordoned.
 pub(crate) async fn take_back(web: &Web, caller: &Caller, of: &NodeName) -> ApiResult<()> {
-    let not_found = || ApiError::not_found("node that is set aside", &of.node);
+    let not_found = || ApiError::not_found("cordoned node", &of.node);
     let aside = web.store().nodes_aside().await?.into_iter().find(|one| one.of == *of);
     let aside = aside.ok_or_else(not_found)?;
     let before = json!({"since": Time(aside.since), "why": aside.why.sentence()});

@@ -143,12 +143,12 @@ fn problems(facts: &Facts, used: Amount) -> Vec<String> {
         found.push("it has no nodes: nothing can run there".to_owned());
     }
     if !facts.nodes.iter().any(NodeFacts::has_cards) {
-        found.push("it has no GPUs that are known: tasks that ask for some are refused".to_owned());
+        found.push("it has no known GPUs: tasks that request GPUs are rejected".to_owned());
     }
     found.extend(FaultyCards::of(&facts.nodes).map(|faulty| faulty.sentence()));
     found.extend(facts.kubernetes.iter().flat_map(unshared));
     if !facts.nodes.is_empty() && !used.fits(facts.capacity()) {
-        found.push("more is in use than it has: its settings were changed while jobs ran".to_owned());
+        found.push("more is allocated than it has: its settings were changed while jobs ran".to_owned());
     }
     found
 }
@@ -159,8 +159,7 @@ fn unshared(facts: &KubernetesFacts) -> impl Iterator<Item = String> {
     let others = [("HAMi", facts.cards.hami), ("KAI-Scheduler", facts.cards.kai.is_some())];
     others.into_iter().filter(move |(_, shares)| is_volcanos && *shares).map(|(who, _)| {
         format!(
-            "{who} shares its GPUs, but Volcano places every pod and knows no such shares: tasks that ask for a part of a GPU \
-             are refused"
+            "{who} shares its GPUs, but Volcano schedules every pod and does not support such shares: tasks that request a GPU fraction are rejected"
         )
     })
 }

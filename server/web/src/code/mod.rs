@@ -50,7 +50,7 @@ pub(crate) fn renew(folders: &Folders, project: &str, digest: &str) -> bool {
 /// # Errors
 /// The project does not have it.
 pub(crate) fn folder(web: &Web, project: &str, digest: &str) -> ApiResult<PathBuf> {
-    let missing = || ApiError::not_found("folder of code", digest);
+    let missing = || ApiError::not_found("code folder", digest);
     if !has(web.folders(), project, digest) {
         return Err(missing());
     }

@@ -28,10 +28,7 @@ pub(crate) async fn sweep(web: &Web) {
         folders_of_nobody(web).await
     };
     if let Err(error) = swept.await {
-        tracing::warn!(
-            error = error.detail(),
-            "code that nothing uses was not removed; it is tried again in an hour"
-        );
+        tracing::warn!(error = error.detail(), "cannot remove unused code folders; retrying in an hour");
     }
 }
 
@@ -61,7 +58,7 @@ async fn of_project(web: &Web, project: String) -> ApiResult<()> {
                     project,
                     digest = one.digest,
                     bytes = one.bytes,
-                    "code that nothing uses was removed"
+                    "unused code folders were removed"
                 );
             }
         }

@@ -36,7 +36,7 @@ impl From<Refused> for ApiError {
             Refused::Archive(sentence) => Self::new(Kind::Invalid, sentence),
             Refused::TooLarge(sentence) => Self::new(Kind::TooLarge, sentence),
             Refused::Machine(source) => {
-                Self::unavailable("the server cannot keep the folder at present").caused_by(source)
+                Self::unavailable("the server cannot store the folder now: try again").caused_by(source)
             }
         }
     }
@@ -79,7 +79,7 @@ impl Left {
             return self.too_large();
         }
         Refused::Archive(format!(
-            "the body is no gzipped tar archive, or is cut off ({error}): send one made by tar -cz"
+            "the body is not a gzipped tar archive, or is cut off ({error}): send one made by tar -cz"
         ))
     }
 }
@@ -133,7 +133,7 @@ fn name(entry: &Entry<'_, impl Read>) -> Result<PathBuf, Refused> {
     let wrong = |why: &str| Refused::Archive(format!("the archive has an entry `{shown}`: {why}"));
     let text = std::str::from_utf8(&bytes).map_err(|_| wrong("names must be UTF-8"))?;
     if text.contains('\0') {
-        return Err(wrong("names hold no NUL"));
+        return Err(wrong("names must not contain NUL"));
     }
     let mut plain = PathBuf::new();
     for part in Path::new(text).components() {
@@ -160,7 +160,7 @@ fn folder(path: &Path) -> io::Result<()> {
 fn file(entry: &mut Entry<'_, impl Read>, path: &Path, name: &Path, left: &mut Left) -> Result<(), Refused> {
     let executable = entry.header().mode().is_ok_and(|mode| mode & 0o100 != 0);
     let mode = if executable { 0o755 } else { 0o644 };
-    let twice = || Refused::Archive(format!("`{}` stands in the archive twice", name.display()));
+    let twice = || Refused::Archive(format!("the archive contains `{}` twice", name.display()));
     let mut made = match own::open_with(OpenOptions::new().write(true).create_new(true).mode(mode), path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(twice()),
         other => other.map_err(Refused::Machine)?,

@@ -35,7 +35,7 @@ pub(crate) async fn archive(folder: Arc<Folder>, path: &str, name: &str) -> ApiR
     let (inside, checked) = (path.to_owned(), Arc::clone(&folder));
     blocking(move || checked.sub(&inside)).await?;
     let turn = AT_ONCE.try_acquire().map_err(|_| {
-        ApiError::too_many("several folders are being packed already: try again in a moment", LATER)
+        ApiError::too_many("the server is creating several archives already: try again in a moment", LATER)
     })?;
     let (sender, receiver) = mpsc::channel(WAITING);
     let inside = path.to_owned();

@@ -26,7 +26,7 @@ impl Content {
     pub(super) async fn next(&mut self) -> ApiResult<Option<Bytes>> {
         let Some(piece) = self.stream.next().await else { return Ok(None) };
         let cut = |_| {
-            let detail = "the connection ended before the file did: nothing was written";
+            let detail = "the connection ended before the end of the file: nothing was written";
             ApiError::new(Kind::Malformed, detail)
         };
         let piece = piece.map_err(cut)?;
@@ -39,6 +39,6 @@ impl Content {
 pub(crate) fn too_large(most: u64) -> ApiError {
     let most = cubeloom_domain::Bytes(most);
     let detail =
-        format!("files of more than {most} are not taken here: an administrator can change [server] upload");
+        format!("files larger than {most} are rejected: an administrator can change [server] upload");
     ApiError::new(Kind::TooLarge, detail)
 }

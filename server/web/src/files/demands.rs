@@ -48,8 +48,7 @@ impl Demands {
                 Err(ApiError::stale(&format!("the file `{path}`"), present))
             }
             None => {
-                let detail =
-                    format!("the file `{path}` is not there any more: look what is in its folder now");
+                let detail = format!("the file `{path}` no longer exists: reload its folder");
                 Err(ApiError::new(Kind::Stale, detail))
             }
         }

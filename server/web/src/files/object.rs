@@ -26,7 +26,7 @@ pub(crate) async fn list_bucket(
     page: &PageQuery,
 ) -> ApiResult<Page<EntryView>> {
     if sort.by != By::Name || sort.descending {
-        let message = "a bucket lists its files by name: leave sort out";
+        let message = "a bucket lists its files by name: remove sort";
         return Err(ApiError::field("/sort", message));
     }
     let (limit, after) = (page.limit()?, page.after()?);

@@ -57,7 +57,7 @@ async fn once_only(
     }
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, BODY).await;
-    let body = body.map_err(|_| ApiError::new(Kind::TooLarge, "the body is larger than is read here"))?;
+    let body = body.map_err(|_| ApiError::new(Kind::TooLarge, "the body exceeds the size limit"))?;
     let digest = digest(parts.method.as_str(), &parts.uri.to_string(), &body);
     let user = caller.user.id.clone();
     match web.store().begin_idempotent(&user, &key, &digest, web.now()).await? {
@@ -66,11 +66,11 @@ async fn once_only(
             return replay(&web, &user, &key, status, &headers_json, &body);
         }
         Idempotent::Running => {
-            let detail = "a request with this Idempotency-Key is being carried out: ask again in a moment";
+            let detail = "a request with this Idempotency-Key is in progress: try again in a moment";
             return Err(ApiError::conflict(detail).with_header(header::RETRY_AFTER, HeaderValue::from(1)));
         }
         Idempotent::Other => {
-            let detail = "this Idempotency-Key was sent with another request: take a new one";
+            let detail = "this Idempotency-Key was sent with another request: use a new one";
             return Err(ApiError::new(Kind::Invalid, detail));
         }
     }
@@ -99,7 +99,7 @@ async fn keep(web: &Web, user: &str, key: &str, response: Response) -> Response 
     let (parts, body) = response.into_parts();
     let Ok(body) = to_bytes(body, BODY).await else {
         forget(web, user, key).await;
-        let detail = "it was done, but its answer is too long to be kept: send it without Idempotency-Key";
+        let detail = "the request was executed, but its response is too long to be stored: send it without Idempotency-Key";
         return ApiError::new(Kind::Internal, detail).into_response();
     };
     let text = String::from_utf8_lossy(&body);
@@ -107,20 +107,22 @@ async fn keep(web: &Web, user: &str, key: &str, response: Response) -> Response 
     let headers = kept_headers(&parts.headers);
     let kept = web.store().finish_idempotent(user, key, parts.status.as_u16(), &headers, &sealed).await;
     if let Err(error) = kept {
-        tracing::warn!(%error, "the answer to a request with an Idempotency-Key was not kept");
+        tracing::warn!(%error, "cannot store the response to a request with an Idempotency-Key");
     }
     Response::from_parts(parts, Body::from(body))
 }
 
 async fn forget(web: &Web, user: &str, key: &str) {
     if let Err(error) = web.store().forget_idempotent(user, key).await {
-        tracing::warn!(%error, "a request with an Idempotency-Key that failed was not forgotten");
+        tracing::warn!(%error, "cannot delete the record of a failed request with an Idempotency-Key");
     }
 }
 
 fn replay(web: &Web, user: &str, key: &str, status: u16, headers: &str, body: &str) -> ApiResult<Response> {
     let body = web.keys().sealing.open(&Owner::User(user.into()), &place(key), body).map_err(|_| {
-        ApiError::conflict("it was done, but its answer can no longer be read: look at what is there")
+        ApiError::conflict(
+            "the request was executed, but its response can no longer be read: check the current state",
+        )
     })?;
     let status = StatusCode::from_u16(status).map_err(ApiError::internal)?;
     let mut response = (status, body).into_response();

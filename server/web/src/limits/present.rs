@@ -56,7 +56,7 @@ fn of_axum(response: &Response) -> Option<ApiError> {
     match response.status() {
         StatusCode::METHOD_NOT_ALLOWED => Some(ApiError::no_method()),
         StatusCode::PAYLOAD_TOO_LARGE => {
-            Some(ApiError::new(Kind::TooLarge, "the body is larger than is read here"))
+            Some(ApiError::new(Kind::TooLarge, "the body exceeds the size limit"))
         }
         StatusCode::INTERNAL_SERVER_ERROR => {
             Some(ApiError::new(Kind::Internal, "internal server error; see the server's log"))

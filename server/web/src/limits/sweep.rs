@@ -27,7 +27,7 @@ pub(crate) fn start(web: &Web) {
             };
             crate::code::sweep(&web).await;
             if let Err(error) = swept.await {
-                tracing::warn!(%error, "old sessions and answers were not deleted; it is tried again in an hour");
+                tracing::warn!(%error, "cannot delete old sessions and responses; retrying in an hour");
             }
         }
     });

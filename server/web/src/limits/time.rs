@@ -45,7 +45,7 @@ pub(crate) async fn bound(request: Request, next: Next) -> Response {
 }
 
 fn too_long(than: &str) -> ApiError {
-    ApiError::unavailable(format!("it took longer than {than} and was given up: try again"))
+    ApiError::unavailable(format!("the request took longer than {than} and was cancelled: try again"))
 }
 
 /// Runs `work` while the body arrives fast enough. Time in which the handler does not read it does not count.
@@ -63,14 +63,13 @@ async fn within(work: impl Future<Output = Response>, flow: &Flow, pace: Pace) -
         }
         let come = flow.bytes.load(Ordering::Acquire);
         if flow.waiting.load(Ordering::Acquire) && come - seen < pace.least {
-            let detail =
-                "what you send comes too slowly and was given up: nothing was written; send it again";
+            let detail = "the upload was too slow and was cancelled: nothing was written; send it again";
             return ApiError::new(Kind::TooSlow, detail).into_response();
         }
         (seen, end) = (come, Instant::now() + pace.window);
     }
     let answer = tokio::time::timeout(pace.after, work).await;
-    answer.unwrap_or_else(|_| too_long("ten minutes after all was sent").into_response())
+    answer.unwrap_or_else(|_| too_long("ten minutes after the upload ended").into_response())
 }
 
 /// Progress of a body.

@@ -41,7 +41,10 @@ async fn listen(weak: WeakWeb, mut saved: Receiver<Option<(String, String, u32)>
                     }
                     // It is published with the missed ones when the database is back.
                     Err(error) => {
-                        tracing::warn!(detail = error.detail(), "a version elsewhere is told of later");
+                        tracing::warn!(
+                            detail = error.detail(),
+                            "cannot publish a version of another server yet; retrying"
+                        );
                     }
                 }
             }
@@ -75,7 +78,7 @@ async fn present(weak: &WeakWeb) -> Option<Vec<PipelineSummary>> {
         let web = weak.upgrade()?;
         match web.store().pipelines(&PipelineFilter::default()).await {
             Ok(pipelines) => return Some(pipelines),
-            Err(error) => tracing::debug!(%error, "the versions of other servers are not known yet"),
+            Err(error) => tracing::debug!(%error, "cannot read the versions of other servers yet; retrying"),
         }
         drop(web);
         sleep(AGAIN).await;

@@ -101,7 +101,7 @@ impl Keeper {
                 Ok(false) => return self.room.close(),
                 Err(error) => {
                     // The database is unavailable: read everything once it is back.
-                    tracing::debug!(run = %self.run, detail = error.detail(), "a run cannot be read for its listeners");
+                    tracing::debug!(run = %self.run, detail = error.detail(), "cannot read a run for its event streams");
                     sleep(QUIET).await;
                     self.dirty.mark(|what| what.all = true);
                 }

@@ -83,7 +83,7 @@ async fn keep(web: WeakWeb, room: Arc<RunsRoom>, dirty: Arc<Dirty>) {
         let began = Instant::now();
         let runs = what.runs.into_iter().collect();
         if let Err(error) = look(&web, &room, runs, what.all || !told).await {
-            tracing::debug!(detail = error.detail(), "runs cannot be read for their listeners");
+            tracing::debug!(detail = error.detail(), "cannot read runs for their event streams");
             sleep(QUIET).await;
             dirty.mark(|what| what.all = true);
         }

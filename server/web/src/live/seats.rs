@@ -43,8 +43,7 @@ impl Seats {
         let mut taken = lock(&self.taken);
         let count = taken.get(person).copied().unwrap_or_default();
         if self.each > 0 && count >= self.each {
-            let detail =
-                format!("you have {count} streams of events open, as many as one person may: close some");
+            let detail = format!("you have {count} event streams open, the maximum per user: close some");
             return Err(ApiError::too_many(detail, AGAIN));
         }
         taken.insert(person.to_owned(), count + 1);

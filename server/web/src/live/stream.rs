@@ -127,7 +127,7 @@ impl Listening {
                     }
                     Ok(None) => return None,
                     Err(error) => {
-                        tracing::debug!(detail = error.detail(), "a stream waits for what cannot be read");
+                        tracing::debug!(detail = error.detail(), "an event stream waits for data that cannot be read yet");
                         tokio::time::sleep(AGAIN).await;
                     }
                 },

@@ -138,5 +138,5 @@ impl Chosen {
 }
 
 pub(super) fn unreadable(error: std::io::Error) -> ApiError {
-    ApiError::unavailable("the logs cannot be read at present").caused_by(error)
+    ApiError::unavailable("the logs cannot be read now: try again").caused_by(error)
 }

@@ -43,8 +43,7 @@ impl Cursor {
     }
 
     pub(crate) fn decode(text: &str) -> ApiResult<Self> {
-        let wrong =
-            || ApiError::field("/cursor", "the cursor is not one that these logs gave: begin without one");
+        let wrong = || ApiError::field("/cursor", "the cursor is not from these logs: start without one");
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| wrong())?;
         let Written(attempt, offsets) = serde_json::from_slice(&bytes).map_err(|_| wrong())?;
         let offsets = offsets.into_iter().map(|(role, index, stderr, offset)| {

@@ -31,7 +31,7 @@ impl Pattern {
         if text.is_empty() || text.chars().count() > EXPRESSION {
             return Err(ApiError::field(
                 "/q",
-                format!("give a text of 1 to {EXPRESSION} characters to look for"),
+                format!("enter a search text of 1 to {EXPRESSION} characters"),
             ));
         }
         let source = if expression { text.to_owned() } else { regex::escape(text) };

@@ -24,9 +24,9 @@ pub(crate) async fn idle(web: &Web) -> Vec<IdleCards> {
         match tokio::time::timeout(PATIENCE, of_cluster(web, &name)).await {
             Ok(Ok(idle)) => found.extend(idle),
             Ok(Err(error)) => {
-                tracing::debug!(cluster = name, error = error.detail(), "GPUs were not looked at");
+                tracing::debug!(cluster = name, error = error.detail(), "cannot read GPU metrics");
             }
-            Err(_) => tracing::debug!(cluster = name, "GPUs were not looked at: it took too long"),
+            Err(_) => tracing::debug!(cluster = name, "cannot read GPU metrics: timed out"),
         }
     }
     found
@@ -138,7 +138,7 @@ impl Seen {
             since: moment(self.since).max(started),
             busy_at: self.busy_at.map(moment),
             sentence: format!(
-                "of the {} GPUs that it holds, {} were hardly used for {minutes:.0} minutes",
+                "of its {} GPUs, {} were hardly used for {minutes:.0} minutes",
                 self.held, self.idle
             ),
         }

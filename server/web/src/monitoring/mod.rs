@@ -63,7 +63,7 @@ impl Look {
     /// Missing metrics, and a note if the reading is stale.
     fn problems(&self) -> Vec<String> {
         let age = self.ended.elapsed();
-        let old = format!("this was found {} s ago, and is asked for anew", age.as_secs());
+        let old = format!("these values are {} s old and are being refreshed", age.as_secs());
         self.reading.problems.iter().cloned().chain((age > OLD).then_some(old)).collect()
     }
 
@@ -111,7 +111,7 @@ pub(crate) fn start(web: &Web) {
             ticks.tick().await;
             let Some(web) = web.upgrade() else { return };
             if let Err(error) = look_unasked(&web, LOCAL).await {
-                tracing::warn!(error = error.detail(), "this machine was not measured");
+                tracing::warn!(error = error.detail(), "cannot measure this machine");
             }
         }
     });

@@ -87,7 +87,7 @@ impl Slot {
         let (slot, web) = (Arc::clone(self), web.clone());
         Some(tokio::spawn(async move {
             if let Err(error) = slot.look(&web, executor, record).await {
-                tracing::debug!(error = error.detail(), "a cluster was not looked at anew");
+                tracing::debug!(error = error.detail(), "cannot refresh the metrics of a cluster");
             }
             drop(turn);
         }))
@@ -184,7 +184,7 @@ pub(super) fn keep_warm(web: &Web) {
             let Some(web) = web.upgrade() else { return };
             match web.store().clusters().await {
                 Ok(all) => stream::iter(all).for_each_concurrent(AT_ONCE, |one| look_if_due(&web, one)).await,
-                Err(error) => tracing::debug!(%error, "clusters were not looked at anew"),
+                Err(error) => tracing::debug!(%error, "cannot refresh the metrics of the clusters"),
             }
         }
     });
@@ -207,7 +207,7 @@ async fn look_if_due(web: &Web, record: ClusterRecord) {
         && let Some(looks) = slot.look_beside(web, executor, Some(record))
         && let Err(error) = looks.await
     {
-        tracing::warn!(%error, "a look at a cluster has broken off");
+        tracing::warn!(%error, "collecting the metrics of a cluster failed");
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) async fn page(
 }
 
 fn alone(run: &RunId) -> ApiError {
-    let detail = format!("{run} is the only run of its pipeline: there is none to compare it with");
+    let detail = format!("{run} is the only run of its pipeline: there is no other run to compare it with");
     ApiError::new(Kind::NotFound, detail)
 }
 

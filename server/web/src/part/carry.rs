@@ -61,7 +61,7 @@ fn instance(
         ready_at: at,
         ended_at: Some(at),
         report: moved(&old.report, &folder(part, earlier, workspace)),
-        note: Some(format!("taken over from run {}", earlier.record.id)),
+        note: Some(format!("reused from run {}", earlier.record.id)),
         cool_until: None,
     }
 }

@@ -79,9 +79,11 @@ impl Earlier {
         let pipeline = &part.plan.pipeline;
         let message = match first_obstacle {
             None => format!(
-                "no run of `{pipeline}` has ended yet, and `{task}` needs what the tasks before it leave: run the whole pipeline first"
+                "no run of `{pipeline}` has ended yet, and `{task}` needs the results of upstream tasks: run the whole pipeline first"
             ),
-            Some(why) => format!("no run of `{pipeline}` has all that `{task}` needs; of the newest: {why}"),
+            Some(why) => {
+                format!("no run of `{pipeline}` has all upstream results of `{task}`; the newest: {why}")
+            }
         };
         Err(refused("/tasks", message))
     }
@@ -115,13 +117,13 @@ impl Earlier {
         let old = self.plan.task(ix);
         if old.for_each.is_some() != task.for_each.is_some() {
             return Some(format!(
-                "`{name}` runs once for each element either now or in run {run}, not both: run from `{name}` on"
+                "`{name}` has `for_each` either now or in run {run}, not both: run from `{name}`"
             ));
         }
         let instances = self.of_task(ix);
         let expected = if old.for_each.is_none() { Some(1) } else { self.items.get(&ix).map(Vec::len) };
         if Some(instances.len()) != expected {
-            return Some(format!("`{name}` has not come to its end in run {run}"));
+            return Some(format!("`{name}` has not finished in run {run}"));
         }
         if old.search().is_some_and(|search| search.has_succeeded(instances.iter().map(|each| &each.state))) {
             return None;
@@ -145,7 +147,7 @@ impl Earlier {
         let ran = names.flat_map(|ix| self.of_task(ix)).any(|each| each.attempt > 0);
         let had = ran || self.plan.part.as_ref().is_some_and(|part| part.folder);
         (had && !self.has_folder)
-            .then(|| format!("the folder of run {run}, with the files that its tasks left, is gone"))
+            .then(|| format!("the folder of run {run} with the files of its tasks no longer exists"))
     }
 }
 

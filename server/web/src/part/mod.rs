@@ -84,7 +84,7 @@ pub async fn begin(
         return Ok(begun(part, choice, Some(&earlier), taken, Vec::new()));
     }
     let Some(choice) = wanted.choice.clone() else {
-        return Err(refused("/tasks", "name a task, or the run whose rest is wanted"));
+        return Err(refused("/tasks", "name a task, or the run to resume"));
     };
     let part = chosen(plan, &choice)?;
     let workspace = &folders.workspace;
@@ -142,17 +142,17 @@ fn named(choice: &Choice) -> String {
 #[must_use]
 pub fn message(part: &PlannedPart) -> String {
     let what = match (&part.choice, &part.of) {
-        (Choice::Only(task), _) => format!("only `{task}` was asked for"),
-        (Choice::From(task), _) => format!("`{task}` and what comes after it were asked for"),
+        (Choice::Only(task), _) => format!("only `{task}` was requested"),
+        (Choice::From(task), _) => format!("`{task}` and its downstream tasks were requested"),
         (Choice::Rest(_), Some(of)) => {
             return format!(
                 "it resumes run {of}: tasks that succeeded there and have not changed keep their results"
             );
         }
-        (Choice::Rest(_), None) => return "it runs what an earlier run had not finished".into(),
+        (Choice::Rest(_), None) => return "it runs what an earlier run did not finish".into(),
     };
     match &part.of {
-        Some(of) => format!("{what}; the tasks before are taken over from run {of}"),
+        Some(of) => format!("{what}; upstream results are reused from run {of}"),
         None => what,
     }
 }

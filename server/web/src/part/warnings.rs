@@ -23,8 +23,7 @@ pub(super) async fn of(part: &Part, earlier: &Earlier, folder: &Path) -> Vec<Pro
         }
         let (name, run) = (&task.name, &earlier.record.id);
         let message = format!(
-            "`{name}` has changed since run {run}, whose result is taken over: {}; run from `{name}` on to use what \
-             it is now",
+            "`{name}` has changed since run {run}, whose result is reused: {}; run from `{name}` to use its current version",
             what.join(", ")
         );
         let path = format!("/tasks/{}", part.places[ix.index()]);

@@ -99,8 +99,7 @@ impl Accepted {
             return Ok(());
         }
         let message = format!(
-            "the document is named `{}`, and this is the pipeline `{name}`: a pipeline's name never changes; create \
-             another pipeline for another name",
+            "the document is named `{}`, but the pipeline is `{name}`: a pipeline's name never changes; create another pipeline instead",
             self.new.name
         );
         Err(ApiError::invalid(vec![Problem::error(Code::InvalidName, "/name", message)]))

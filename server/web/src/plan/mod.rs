@@ -212,7 +212,7 @@ pub(crate) fn demand_no_cycle(above: &[String], name: &str) -> ApiResult<()> {
     }
     let names: Vec<String> =
         above.iter().map(String::as_str).chain([name]).map(|name| format!("`{name}`")).collect();
-    let message = format!("it would run itself, without an end: {}", names.join(" runs "));
+    let message = format!("it would run itself endlessly: {}", names.join(" runs "));
     Err(ApiError::invalid(vec![Problem::error(Code::Cycle, "", message)]))
 }
 

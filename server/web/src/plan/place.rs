@@ -81,6 +81,6 @@ fn give(pipeline: &mut Pipeline, usual: &Pool, places: &Places) {
 
 fn outside(field: String, pool: &Pool, places: &Places) -> Problem {
     let bound: Vec<String> = places.allowed.iter().map(|place| format!("`{place}`")).collect();
-    let message = format!("the project is not bound to `{pool}`: name one of {}", bound.join(", "));
+    let message = format!("the project may not use `{pool}`: choose one of {}", bound.join(", "));
     Problem::error(Code::UnknownPlace, field, message)
 }

@@ -34,7 +34,7 @@ pub(crate) fn changes(edits: Vec<EditBody>, found: &mut Found) -> Vec<QueueChang
         let (place, queue, expected) = (format!("/edits/{at}"), edit.queue(), edit.revision);
         let field = format!("{place}/name");
         if changes.iter().any(|change| change.queue == queue) {
-            found.wrong(&field, "it is edited already: say all of it in one edit");
+            found.wrong(&field, "it is edited twice: combine both edits into one");
         }
         if let Queue::Group(name) = &queue {
             found.name(&field, name, NAME);

@@ -72,7 +72,7 @@ pub(crate) async fn change(
     let mut found = Found::default();
     for (at, edit) in edits.iter().enumerate() {
         if edit.revision.is_none() {
-            found.wrong(&format!("/edits/{at}/revision"), "send the revision that you have seen, 0 for none");
+            found.wrong(&format!("/edits/{at}/revision"), "send the revision that you read, or 0 for none");
         }
     }
     let changes = body::changes(edits, &mut found);

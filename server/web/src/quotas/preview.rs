@@ -44,14 +44,14 @@ pub(crate) async fn preview(
             if !matches!(&change.queue, Queue::Project(name) if sees(name)) {
                 found.wrong(
                     &format!("/edits/{at}/name"),
-                    "only administrators may try this: it is no project of yours",
+                    "only administrators may simulate changes of other projects",
                 );
                 continue;
             }
             // Problems of another group would disclose its settings.
             let is_in = |record: Option<&QueueRecord>| record.and_then(|record| record.parent.clone());
             if is_in(change.to.as_ref()) != is_in(present.queue(&change.queue)) {
-                found.wrong(&format!("/edits/{at}/parent"), "only administrators may try another group");
+                found.wrong(&format!("/edits/{at}/parent"), "only administrators may simulate another group");
             }
         }
         if let (Queue::Project(name), None) = (&change.queue, present.queue(&change.queue)) {

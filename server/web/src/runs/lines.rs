@@ -53,7 +53,7 @@ pub(super) async fn read(
         return measured(web, cluster, record, planned).await;
     };
     let unreadable =
-        |error| ApiError::unavailable("what was used cannot be read at present").caused_by(error);
+        |error| ApiError::unavailable("the usage cannot be read now: try again").caused_by(error);
     let mut found = usage.series(&record.key).await.map_err(unreadable)?;
     if found.is_empty() && !record.state.is_live() {
         found = archive::usage(web, &record.key).await?;

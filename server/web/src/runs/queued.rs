@@ -60,7 +60,7 @@ fn view(limit: Option<u32>, ahead: Ahead) -> RunWaitView {
     let Ahead { active, queued, runs } = ahead;
     let (rule, message, runs) = match kept {
         Some(message) => (RULE, message, runs),
-        None => ("starting", "it begins as soon as a server has looked at it".to_owned(), Vec::new()),
+        None => ("starting", "it starts as soon as a server picks it up".to_owned(), Vec::new()),
     };
     RunWaitView {
         message,
@@ -78,7 +78,7 @@ pub(crate) fn kept(limit: Option<u32>, ahead: &Ahead) -> Option<String> {
     let Ahead { active, queued, .. } = ahead;
     let limit = limit.filter(|limit| active + queued >= u64::from(*limit))?;
     Some(format!(
-        "at most {limit} runs of its pipeline are active at once: {active} are, and {queued} older ones wait"
+        "its pipeline may have {limit} active runs: {active} are active, and {queued} older ones are queued"
     ))
 }
 
@@ -100,7 +100,7 @@ mod tests {
         let ahead = |active, queued| Ahead { active, queued, runs: Vec::new() };
         let rule = |limit, ahead| view(limit, ahead).rule;
         assert_eq!(rule(Some(2), ahead(2, 0)), "max_active_runs");
-        assert_eq!(rule(Some(2), ahead(0, 2)), "max_active_runs", "older ones begin first");
+        assert_eq!(rule(Some(2), ahead(0, 2)), "max_active_runs", "older ones start first");
         assert_eq!(rule(Some(3), ahead(1, 1)), "starting");
         assert_eq!(rule(None, ahead(5, 5)), "starting");
     }

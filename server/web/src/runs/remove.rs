@@ -25,7 +25,7 @@ pub(crate) async fn remove(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
     match web.store().delete_run(&run.id, &entry).await? {
         Deleted::Missing => return Err(ApiError::not_found("run", &run.id)),
         Deleted::Live => {
-            let message = format!("run {} has not ended, or is about to go on: cancel it first", run.id);
+            let message = format!("run {} has not ended, or is about to resume: cancel it first", run.id);
             return Err(ApiError::conflict(message));
         }
         Deleted::Done => {}
@@ -36,10 +36,10 @@ pub(crate) async fn remove(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
     let (project, id) = (web.folders().workspace.join(&run.project), run.id.clone());
     tokio::task::spawn_blocking(move || {
         if let Err(error) = remove_all(&own) {
-            tracing::warn!(folder = %own.display(), %error, "files of a deleted run are left");
+            tracing::warn!(folder = %own.display(), %error, "cannot delete the files of a deleted run");
         }
         if let Err(error) = remove_shared(&project, &id) {
-            tracing::warn!(folder = %project.display(), %error, "files of a deleted run are left");
+            tracing::warn!(folder = %project.display(), %error, "cannot delete the files of a deleted run");
         }
     });
     Ok(())

@@ -70,10 +70,7 @@ fn begin(page: &PageQuery) -> ApiResult<Begin> {
     let (Some(Ok(task)), Some(Ok(instance)), Some(Ok(told)), None) =
         (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        return Err(ApiError::field(
-            "/cursor",
-            "the cursor is not one that this list gave: begin without one",
-        ));
+        return Err(ApiError::field("/cursor", "the cursor is not from this list: start without one"));
     };
     let before = match (task, instance) {
         (0, 0) => None,

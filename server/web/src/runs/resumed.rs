@@ -79,10 +79,10 @@ fn demand_rest(run: &RunRecord) -> ApiResult<()> {
     demand_end(run)?;
     let id = &run.id;
     if run.state == RunState::Succeeded {
-        return Err(ApiError::conflict(format!("run {id} has succeeded: nothing of it is left to do")));
+        return Err(ApiError::conflict(format!("run {id} has succeeded: there is nothing left to run")));
     }
     if run.version.is_none() {
-        let message = format!("run {id} was started from a document that is not stored: post it again");
+        let message = format!("run {id} was started from a document that is not stored: submit it again");
         return Err(ApiError::conflict(message));
     }
     Ok(())

@@ -69,8 +69,7 @@ async fn withheld(web: &Web, caller: &Caller) -> ApiResult<BTreeSet<String>> {
 
 fn not_for_a_token(name: &str) -> String {
     format!(
-        "the secret `{name}` is your own, and a token for one project may not use it: add it to the project, or take a \
-         token that is not for one project only"
+        "the secret `{name}` is personal, and a token for one project may not use it: add it to the project, or use a token for all projects"
     )
 }
 
@@ -97,8 +96,7 @@ pub(crate) async fn explained<T>(web: &Web, caller: &Caller, result: ApiResult<T
 
 fn refused(task: &str, secret: &str, starter: &str) -> ApiError {
     ApiError::conflict(format!(
-        "the task `{task}` needs the secret `{secret}`, and neither the project nor you have one: add it, or ask \
-         {starter}, who started the run"
+        "the task `{task}` needs the secret `{secret}`, which neither you nor the project has: add it, or ask {starter}, who started the run"
     ))
 }
 

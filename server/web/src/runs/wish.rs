@@ -40,7 +40,7 @@ pub(crate) async fn cancel(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
 pub(crate) async fn resume(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<()> {
     demand_end(run)?;
     if run.state == RunState::Succeeded {
-        let message = format!("run {} has succeeded: nothing of it is left to do", run.id);
+        let message = format!("run {} has succeeded: there is nothing left to run", run.id);
         return Err(ApiError::conflict(message));
     }
     let plan = reader::plan(web, &run.id).await?;
@@ -72,7 +72,8 @@ pub(crate) async fn rerun(web: &Web, caller: &Caller, run: &RunRecord, from: Vec
 /// cluster.
 pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<Started> {
     if run.version.is_none() {
-        let message = format!("run {} was started from a document that is not stored: post it again", run.id);
+        let message =
+            format!("run {} was started from a document that is not stored: submit it again", run.id);
         return Err(ApiError::conflict(message));
     }
     let plan = reader::plan(web, &run.id).await?;
@@ -129,7 +130,7 @@ pub(crate) async fn mark(
         // Tasks that have not started are not stored.
         None if run.state.is_final() || is_expanded => {
             let message =
-                format!("instance {instance} of the task `{task}` has not begun, and cannot be marked yet");
+                format!("instance {instance} of the task `{task}` has not started, and cannot be marked yet");
             return Err(ApiError::conflict(message));
         }
         None if instance > 0 => return Err(ApiError::not_found("instance", instance.to_string())),
@@ -151,7 +152,7 @@ pub(crate) async fn mark(
 pub(crate) fn may_decide(caller: &Caller, question: &Question) -> Result<(), String> {
     let name = &caller.user.name;
     if question.barred.as_ref() == Some(name) {
-        return Err("you started this run: somebody else has to decide".into());
+        return Err("you started this run: another user has to decide".into());
     }
     let named = question.approvers.contains(name);
     if named || (question.approvers.is_empty() && caller.role >= Some(Role::Editor)) {
@@ -159,7 +160,7 @@ pub(crate) fn may_decide(caller: &Caller, question: &Question) -> Result<(), Str
     }
     Err(match question.approvers.as_slice() {
         [] => "to decide, you need the role editor in the project".into(),
-        names => format!("this is decided by: {}", names.join(", ")),
+        names => format!("only these may decide: {}", names.join(", ")),
     })
 }
 

@@ -35,7 +35,7 @@ pub(super) async fn all(web: &Web) -> ApiResult<()> {
     for (of, backfill) in web.store().pipelines_due().await? {
         if let Err(error) = dates(web, &of, backfill.as_deref()).await {
             let (project, pipeline) = (&of.project, &of.pipeline);
-            tracing::warn!(project, pipeline, error = error.detail(), "dates that are due have to wait");
+            tracing::warn!(project, pipeline, error = error.detail(), "cannot start due dates yet; retrying");
         }
     }
     Ok(())
@@ -129,12 +129,16 @@ async fn settle(web: &Web, firing: &Firing, tried: Tried) -> ApiResult<()> {
         Tried::Started(_) | Tried::Gone => {}
         Tried::Refused(why, who) => {
             let sentence =
-                format!("the date {date} has no run: {who} may not start runs of this project any more");
+                format!("the date {date} has no run: {who} may no longer start runs of this project");
             let alert = Alert::of_date(firing, now, sentence);
             web.store().fail_firing(firing, FiringState::Refused, (why, Some(&who)), &alert).await?;
         }
         Tried::Failed(error) if matches!(error.kind(), Kind::Unavailable | Kind::Internal) => {
-            tracing::warn!(date = firing.date.0, error = error.detail(), "the run of a date has to wait");
+            tracing::warn!(
+                date = firing.date.0,
+                error = error.detail(),
+                "cannot start the run of a date yet; retrying"
+            );
             web.store().settle_firing(firing, FiringState::Due, ("unavailable", None), now).await?;
         }
         Tried::Failed(error) => {

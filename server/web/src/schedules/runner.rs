@@ -34,7 +34,7 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
             Ok(next) => next,
             // The database may be unreachable.
             Err(error) => {
-                tracing::warn!(error = error.detail(), "schedules were not looked at; it is tried again");
+                tracing::warn!(error = error.detail(), "cannot check schedules; retrying");
                 None
             }
         };

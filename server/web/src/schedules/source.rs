@@ -33,7 +33,7 @@ pub(crate) async fn check(
     let is_seen = source.project == of.project || seen.is_none_or(|seen| seen.contains(&source.project));
     if !is_seen || web.store().project(&source.project).await?.is_none() {
         let message = format!(
-            "there is no project `{}` that you are a member of: ask its owners to add you, or name another one",
+            "you are not a member of a project `{}`: ask its owners to add you, or name another one",
             source.project
         );
         return Ok(vec![Problem::error(Code::UnknownPipeline, PROJECT, message)]);
@@ -43,7 +43,7 @@ pub(crate) async fn check(
     }
     if web.store().newest(&source.project, &source.pipeline).await?.is_none() {
         let message = format!(
-            "the project `{}` has no pipeline `{}` yet: nothing starts before it has, and has run",
+            "the project `{}` has no pipeline `{}` yet: nothing starts before it exists and has run",
             source.project, source.pipeline
         );
         return Ok(vec![Problem::warning(Code::UnknownPipeline, PIPELINE, message)]);
@@ -105,7 +105,7 @@ async fn leads_back(web: &Web, of: &PipelineName, schedule: &Schedule) -> ApiRes
 
 fn endless(of: &PipelineName, source: &PipelineName) -> String {
     format!(
-        "`{}` itself runs after `{}`, perhaps by way of others: they would start each other without end",
+        "`{}` itself runs after `{}`, directly or indirectly: they would start each other endlessly",
         source.pipeline, of.pipeline
     )
 }

@@ -46,7 +46,7 @@ pub(super) async fn begin(
     let web = web.clone();
     tokio::spawn(async move {
         if let Err(error) = once(&web, mine, &arrivals).await {
-            tracing::warn!(error = error.detail(), "what came of looking for files was not stored");
+            tracing::warn!(error = error.detail(), "cannot store the result of checking for files");
         }
         drop(permit);
         web.schedules().wake();
@@ -59,7 +59,7 @@ async fn once(web: &Web, state: ScheduleState, arrivals: &Arrivals) -> ApiResult
     let before = state.look.clone().unwrap_or_default();
     let found = match timeout(WHOLE, find(web, &state, arrivals)).await {
         Ok(found) => found,
-        Err(_) => Err(ApiError::unavailable(format!("the storage took more than {} s", WHOLE.as_secs()))),
+        Err(_) => Err(ApiError::unavailable(format!("the storage timed out after {} s", WHOLE.as_secs()))),
     };
     let now = web.now();
     let mut look = before.clone();
@@ -118,7 +118,7 @@ async fn find(web: &Web, state: &ScheduleState, arrivals: &Arrivals) -> ApiResul
     let looks = dates.into_iter().map(async |date| {
         let there = timeout(PATIENCE, place.has(web, arrivals.path(date))).await;
         let silent =
-            |_| ApiError::unavailable(format!("the storage did not answer within {} s", PATIENCE.as_secs()));
+            |_| ApiError::unavailable(format!("the storage did not respond within {} s", PATIENCE.as_secs()));
         Ok::<_, ApiError>(there.map_err(silent)??.then_some(date))
     });
     let found: Vec<Option<Timestamp>> = stream::iter(looks).buffer_unordered(FILES).try_collect().await?;

@@ -59,7 +59,7 @@ fn bound_to(place: &SealedPlace) -> (Owner, String) {
 fn whose(owner: &Owner) -> String {
     match owner {
         Owner::Project(project) => format!("the project `{project}`"),
-        Owner::User(user) => format!("the person {user}"),
+        Owner::User(user) => format!("the user {user}"),
         Owner::Cluster(cluster) => format!("the cluster `{cluster}`"),
     }
 }

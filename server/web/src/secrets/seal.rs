@@ -50,7 +50,7 @@ pub enum SealError {
     )]
     UnknownKey(String),
     /// Modified, or moved from another place.
-    #[error("what the database holds is not what was stored: set the secret again")]
+    #[error("the stored value was changed in the database: set the secret again")]
     Broken,
 }
 

@@ -88,8 +88,8 @@ impl StoreVault {
         };
         let (owner, name) = (Owner::Project(project.into()), registry.secret.unwrap_or_default());
         let secret = self.store.secret(&owner, &name).await.map_err(|error| could_not(&error))?;
-        let secret =
-            secret.ok_or_else(|| could_not(&format_args!("the project has no secret `{name}` any more")))?;
+        let secret = secret
+            .ok_or_else(|| could_not(&format_args!("the project no longer has the secret `{name}`")))?;
         let opened = self.keys.open(&owner, &name, &secret.sealed);
         let password = opened.map_err(|error| could_not(&error))?;
         self.noted(consumer, &name, json!({"of": "project", "registry": host})).await?;
@@ -151,7 +151,8 @@ pub async fn names(store: &Store, project: &str, user: &str) -> Result<BTreeSet<
 /// The secret does not exist or cannot be decrypted.
 pub(crate) async fn of_project(web: &Web, project: &str, name: &str) -> ApiResult<String> {
     let owner = Owner::Project(project.into());
-    let missing = || ApiError::conflict(format!("the project has no secret `{name}` any more: add it again"));
+    let missing =
+        || ApiError::conflict(format!("the project no longer has the secret `{name}`: add it again"));
     let secret = web.store().secret(&owner, name).await?.ok_or_else(missing)?;
     let opened = web.keys().sealing.open(&owner, name, &secret.sealed);
     opened.map_err(|error| ApiError::conflict(format!("the secret `{name}` cannot be read: {error}")))

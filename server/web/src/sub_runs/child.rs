@@ -51,13 +51,15 @@ impl Child {
 pub(super) async fn create(planner: &Planner, job: &Job, id: &RunId) -> Result<Timestamp, Failure> {
     let call = job.call.as_ref().ok_or_else(|| could_not_start("the job names no pipeline"))?;
     let above = patiently(|| above(planner, &job.key.run)).await;
-    let Some(parent) = above.first() else { return Err(could_not_start("the run that wants it is gone")) };
+    let Some(parent) = above.first() else {
+        return Err(could_not_start("the run that started it no longer exists"));
+    };
     loop {
         match start(planner, job, call, id, &above, parent).await {
             Ok(started) => return Ok(started.created_at),
             // The database or a cluster is unreachable.
             Err(error) if error.kind() == Kind::Unavailable => {
-                tracing::warn!(key = %job.key, detail = error.detail(), "a run of another pipeline has to wait");
+                tracing::warn!(key = %job.key, detail = error.detail(), "cannot start the run of another pipeline yet; retrying");
                 sleep(AGAIN).await;
             }
             Err(error) => return Err(refused(call, &error)),
@@ -112,7 +114,7 @@ pub(super) fn source(planner: &Planner, call: &Call, folder: Option<&str>) -> Ap
         Called::File(path) => {
             let wrong = |message: String| ApiError::field("/file", message);
             let folder = folder.ok_or_else(|| {
-                wrong("the pipeline has no folder of files: upload one, or name a stored pipeline".into())
+                wrong("the pipeline has no code folder: upload one, or name a stored pipeline".into())
             })?;
             let place = code::file_in(&planner.folders.code.join(folder), path.trim_start_matches("./"));
             let place = place.ok_or_else(|| wrong(format!("the pipeline's folder has no file `{path}`")))?;

@@ -171,7 +171,7 @@ where
         match ask().await {
             Ok(answer) => return answer,
             Err(error) => {
-                tracing::warn!(%error, "the database did not answer; asking again soon");
+                tracing::warn!(%error, "the database is unreachable; retrying");
                 sleep(AGAIN).await;
             }
         }

@@ -77,7 +77,7 @@ fn inside(folder: &Path) -> PathBuf {
 
 fn unreadable(error: &io::Error) -> Problem {
     let message = match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no {RECIPE} in the folder: a template needs one"),
+        io::ErrorKind::NotFound => format!("the folder has no {RECIPE}: add one"),
         _ => format!("{RECIPE} cannot be read: {error}"),
     };
     Problem::error(Code::MissingKey, format!("/{RECIPE}"), message)
@@ -100,10 +100,10 @@ fn missing(folder: &Path, path: String, name: &str) -> Option<Problem> {
     let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     let message = match plain {
         true if folder.join(name).exists() => return None,
-        true => format!("the command names {name}, and there is no such file in the template's folder"),
-        false => format!(
-            "the command names {name}, which leads out of the template's folder: copy the file into it"
-        ),
+        true => format!("the command names {name}, but the template's folder has no such file"),
+        false => {
+            format!("the command names {name}, which is outside the template's folder: copy the file into it")
+        }
     };
     Some(Problem::error(Code::InvalidValue, path, message))
 }
@@ -149,6 +149,6 @@ mod tests {
         fs::write(folder.path().join(RECIPE), leaves).unwrap();
         let found = problems(folder.path());
         assert_eq!(found[0].0, "/command/1");
-        assert!(found[0].1.contains("leads out of the template's folder"), "{found:?}");
+        assert!(found[0].1.contains("is outside the template's folder"), "{found:?}");
     }
 }

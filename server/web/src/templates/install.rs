@@ -50,7 +50,7 @@ pub fn read(document: &str) -> Result<InstalledTemplate, Vec<Problem>> {
     let mut problems = check_template(&template);
     if document.contains(FOLDER) {
         let message = format!(
-            "the template uses {FOLDER}, and a template that comes as a document has no folder: install it with its \
+            "the template uses {FOLDER}, but a template installed as a document has no folder: install it with its \
              folder, or put its program into its image or command"
         );
         problems.push(Problem::error(Code::InvalidValue, "", message));

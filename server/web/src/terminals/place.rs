@@ -68,11 +68,9 @@ async fn ended(web: &Web, reader: &Reader<'_>, task: TaskIx, instance: u32) -> A
     if planned.roles.is_empty() {
         let name = &planned.name;
         let message = if planned.calls {
-            format!(
-                "the task `{name}` is done by another pipeline: open one at the task of that one that failed"
-            )
+            format!("the task `{name}` runs another pipeline: open a terminal at the failed task there")
         } else {
-            format!("the task `{name}` is done by a person: it has no worker to open a terminal at")
+            format!("the task `{name}` is done by a person: it has no worker for a terminal")
         };
         return Err(ApiError::conflict(message));
     }
@@ -82,24 +80,27 @@ async fn ended(web: &Web, reader: &Reader<'_>, task: TaskIx, instance: u32) -> A
         return Ok(found);
     }
     Err(ApiError::conflict(if found.state.is_final() {
-        format!("the task `{}` has not failed: a terminal is opened where something went wrong", planned.name)
+        format!(
+            "the task `{}` has not failed: terminals open only on failed or cancelled tasks",
+            planned.name
+        )
     } else {
-        format!("the task `{}` has not ended: a terminal is opened where it has failed", planned.name)
+        format!("the task `{}` has not ended: terminals open only on failed or cancelled tasks", planned.name)
     }))
 }
 
 async fn last_attempt(web: &Web, run: &RunId, task: TaskIx, instance: u32) -> ApiResult<AttemptRecord> {
     let last = web.store().attempts_of(run, task, instance).await?.pop();
-    last.ok_or_else(|| ApiError::conflict("it was never started: there is no attempt to look into"))
+    last.ok_or_else(|| ApiError::conflict("it never started: there is no attempt to inspect"))
 }
 
 fn executor(web: &Web, cluster: &str) -> ApiResult<Arc<dyn Executor>> {
     let executor = web.clusters().get(cluster);
-    let executor = executor
-        .ok_or_else(|| ApiError::unavailable(format!("the cluster `{cluster}` is not known here")))?;
+    let executor =
+        executor.ok_or_else(|| ApiError::unavailable(format!("the cluster `{cluster}` is unknown")))?;
     if executor.terminals().is_none() {
         return Err(ApiError::conflict(format!(
-            "terminals cannot be opened on the cluster `{cluster}`: it cannot put anybody in a worker's place"
+            "terminals cannot be opened on the cluster `{cluster}`: it cannot start a shell in a worker's environment"
         )));
     }
     Ok(executor)

@@ -36,14 +36,12 @@ impl Seats {
         }
         let own = taken.values().filter(|held| held.person == person).count();
         if own >= settings.each {
-            let detail = format!("you have {own} terminals open, as many as one person may: close one first");
+            let detail = format!("you have {own} terminals open, the maximum per user: close one first");
             return Err(ApiError::too_many(detail, AGAIN));
         }
         if taken.len() >= settings.most {
-            let detail = format!(
-                "{} terminals are open on this server, as many as may be: try again later",
-                taken.len()
-            );
+            let detail =
+                format!("{} terminals are open on this server, the maximum: try again later", taken.len());
             return Err(ApiError::too_many(detail, AGAIN));
         }
         taken.insert(id.to_owned(), Held { person: person.to_owned(), session: None });

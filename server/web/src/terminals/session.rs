@@ -176,7 +176,7 @@ impl Keeper {
         }
         let entry = entry.after(how);
         if let Err(error) = web.store().audit(&entry).await {
-            tracing::warn!(terminal = self.id, %error, "the end of a terminal is not in the audit log");
+            tracing::warn!(terminal = self.id, %error, "cannot write the end of a terminal to the audit log");
         }
     }
 }

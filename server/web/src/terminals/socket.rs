@@ -108,7 +108,10 @@ async fn listen(
         match typed.try_send(typing) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
-                return Some(frame(close_code::POLICY, "more was typed than the program takes"));
+                return Some(frame(
+                    close_code::POLICY,
+                    "the input is too long: the program does not read it",
+                ));
             }
             Err(TrySendError::Closed(_)) => return std::future::pending().await,
         }

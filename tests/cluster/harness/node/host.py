@@ -44,7 +44,7 @@ def claim(parts: Parts) -> Place:
     check()
     for folder in HIDDEN:
         if parts.state.is_relative_to(folder):
-            raise Lacking(f"a real node does not see {folder}: give the cluster's files another folder (--state)")
+            raise Lacking(f"a real node cannot access {folder}: choose another folder for the cluster's files (--state)")
     place, lock = _free_place()
     guard = subprocess.Popen(
         [sys.executable, "-m", "harness.node.guard", str(place.index)],
@@ -57,7 +57,7 @@ def claim(parts: Parts) -> Place:
     def let_go() -> None:
         guard.communicate()
         if guard.returncode and place.record.exists():
-            print("cluster: this machine is not as it was before: the reason is above", file=sys.stderr)
+            print("cluster: the machine was not fully restored: the reason is above", file=sys.stderr)
 
     parts.afterwards(let_go)
     parts.ending.pause(0)  # a Ctrl-C until here may have ended the guard
@@ -92,7 +92,7 @@ def check() -> None:
     tried = subprocess.run(probe, capture_output=True, text=True)
     if tried.returncode:
         reason = tried.stderr.strip()
-        raise Lacking(f"a real node needs namespaces, overlays and bridges, and this was refused: {reason}")
+        raise Lacking(f"a real node needs namespaces, overlays and bridges, but this failed: {reason}")
 
 
 def _change(place: Place) -> None:
@@ -104,7 +104,7 @@ def _change(place: Place) -> None:
         _ip("address", "add", f"{place.gateway}/{place.network.prefixlen}", "dev", place.bridge)
         _ip("link", "set", place.bridge, "up")
     except OSError as error:
-        raise Lacking(f"a real node cannot be made here: {error}") from None
+        raise Lacking(f"a real node cannot be created here: {error}") from None
 
 
 def _make_cgroup(folder: Path) -> None:

@@ -90,14 +90,14 @@ class Node:
     def last_words(self, name: str) -> str:
         log = Path(self.plan.logs, f"{name}.log")
         lines = log.read_text(errors="replace").splitlines()[-8:]
-        return f"its log is {log}\n" + "\n".join(lines)
+        return f"see its log {log}\n" + "\n".join(lines)
 
     def wait_for_containerd(self) -> None:
         end = time.monotonic() + PATIENCE
         while subprocess.run([self.plan.ctr, "version"], capture_output=True).returncode:
             self.reap()
             if time.monotonic() > end:
-                sys.exit(f"containerd did not answer within {PATIENCE:.0f} s: {self.last_words('containerd')}")
+                sys.exit(f"containerd did not respond within {PATIENCE:.0f} s: {self.last_words('containerd')}")
             if self.ended:
                 sys.exit(0)
             time.sleep(0.1)

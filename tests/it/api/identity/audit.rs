@@ -185,7 +185,7 @@ fn wrong_passwords_are_logged_with_their_address_and_nothing_that_was_typed() {
     sign_in(&nobody, "eve", "typed by mistake").expect(401);
     sign_in(&nobody, "my password in the wrong field", "x").expect(401);
     let log = server.log();
-    assert_eq!(log.matches("somebody gave a wrong name or password").count(), 2, "{log}");
+    assert_eq!(log.matches("sign-in failed: wrong name or password").count(), 2, "{log}");
     assert!(
         log.contains("127.0.0.1") && !log.contains("typed by mistake") && !log.contains("wrong field"),
         "{log}"

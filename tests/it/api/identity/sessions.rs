@@ -132,10 +132,7 @@ fn whoever_is_disabled_loses_sessions_tokens_and_streams_for_good() {
         stream.find(|event| event.name == "revoked");
     }
     let wrong = sign_in(&server.as_(Who::Anonymous), "eve", PASSWORD).expect(401).problem("not-signed-in");
-    assert_eq!(
-        wrong["detail"], "the name or the password is not right",
-        "it is not told that she is disabled"
-    );
+    assert_eq!(wrong["detail"], "wrong name or password", "it is not told that she is disabled");
     ada.patch("/users/eve", &off.etag(), &json!({"disabled": false})).expect(200);
     browser.get("/me").expect(401);
     program.get("/me").expect(401);

@@ -75,7 +75,7 @@ fn files_come_as_parts_of_a_form() {
     refused(&[("templates", TEMPLATES.into())], "/file", "missing");
     refused(&[("file", FILE.into()), ("file", FILE.into())], "/file", "twice");
     refused(&[("file", vec![b'[', 0xff])], "/file", "not UTF-8, from byte 1");
-    refused(&[("file", FILE.into()), ("flie", FILE.into())], "", "no part `flie`");
+    refused(&[("file", FILE.into()), ("flie", FILE.into())], "", "the part `flie` is unknown");
     let large = sent(&[("file", FILE.into()), ("templates", vec![b' '; (16 << 20) + 1])]).expect(413);
     assert!(large.problem("too-large")["detail"].as_str().unwrap().contains("`templates`"));
     let cut = editor.request(Method::POST, path).header("content-type", "multipart/form-data; boundary=x");

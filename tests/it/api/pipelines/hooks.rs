@@ -63,11 +63,11 @@ fn a_hook_may_no_more_than_its_maker() {
     let owner = server.as_(Who::Owner);
     let member = "/projects/default/members/emil";
     let change = owner.put(member, "*", &json!({"role": "viewer"})).expect(200);
-    assert!(call(&server, url, "").expect(403).text().contains("may not start its runs any more"));
+    assert!(call(&server, url, "").expect(403).text().contains("may no longer start its runs"));
     owner.put(member, &change.etag(), &json!({"role": "editor"})).expect(200);
     call(&server, url, "").expect(201);
     let admin = server.as_(Who::Administrator);
     let user = admin.get("/users/emil").expect(200);
     admin.patch("/users/emil", &user.etag(), &json!({"disabled": true})).expect(200);
-    assert!(call(&server, url, "").expect(403).text().contains("may not sign in any more"));
+    assert!(call(&server, url, "").expect(403).text().contains("may no longer sign in"));
 }

@@ -34,7 +34,7 @@ fn a_project_from_its_beginning_to_its_end() {
     let log = admin.get("/audit?project=vision").expect(200).json();
     // A new project of that name would show the old one's history.
     let again = admin.post("/projects", &json!({"name": "vision"})).expect(409).problem("conflict");
-    assert!(again["detail"].as_str().unwrap().contains("there was a project vision"), "{again}");
+    assert!(again["detail"].as_str().unwrap().contains("a deleted project vision"), "{again}");
     let actions = log["items"].as_array().unwrap().iter().map(|one| one["action"].as_str().unwrap());
     let (refused, done): (Vec<_>, Vec<_>) = actions.partition(|action| *action == "request.refuse");
     assert_eq!(done, ["project.delete", "project.update", "member.put", "member.put", "project.create"]);

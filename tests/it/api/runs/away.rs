@@ -93,7 +93,7 @@ fn a_server_is_not_ready_while_its_database_is_away_and_is_once_it_is_back() {
         assert!(!refused.header("retry-after").is_empty(), "{path}: {:?}", refused.headers);
         refused.problem("unavailable");
         let text = refused.text();
-        assert!(text.contains("the database does not answer at present"), "{path}: {text}");
+        assert!(text.contains("the database is unreachable"), "{path}: {text}");
         assert!(!text.contains(&gate.address), "{path} says where the database is: {text}");
     }
     gate.open();
@@ -166,7 +166,7 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
             assert!(page.header("content-type").starts_with("text/html"), "{path}: {:?}", page.headers);
             assert!(!page.header("retry-after").is_empty(), "{path}: {:?}", page.headers);
             let text = page.text();
-            for words in ["Temporarily unavailable", "the database does not answer at present", "</html>"] {
+            for words in ["Temporarily unavailable", "the database is unreachable", "</html>"] {
                 assert!(text.contains(words), "{path} does not say {words}: {text}");
             }
             assert!(!text.contains(&cluster.url()), "{path} says where the database is: {text}");

@@ -131,7 +131,7 @@ fn several_runs_are_cancelled_and_started_again_with_a_result_each() {
     until(&editor, &id(&again["run"]), "succeeded");
     let posted = start(&editor, &document("posted", &format!("tasks:\n{}", task("a", "true", ""))));
     let refused = editor.post(&format!("/runs/{posted}/again"), &json!({})).expect(409).problem("conflict");
-    assert!(refused["detail"].as_str().unwrap().contains("post it again"), "{refused}");
+    assert!(refused["detail"].as_str().unwrap().contains("submit it again"), "{refused}");
 }
 
 #[test]

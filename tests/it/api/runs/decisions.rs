@@ -69,7 +69,7 @@ fn a_task_waits_for_a_person_through_a_restart_and_goes_on_when_they_say_yes() {
     until(&editor, &run, "failed");
     let failed = of_task(&editor, &run, "ask");
     assert_eq!(failed["failure"]["kind"], "rejected");
-    assert_eq!(failed["failure"]["message"], "emil said no: too late");
+    assert_eq!(failed["failure"]["message"], "emil rejected it: too late");
     assert_eq!(of_task(&editor, &run, "publish")["state"], "upstream_failed");
 }
 
@@ -80,7 +80,7 @@ fn who_is_named_decides_and_nobody_else() {
     let run = start(&editor, &asking("      approvers: [vera, emil]\n      four_eyes: true\n", ""));
     assert_eq!(asked(&editor, &run)["wait"]["approvers"], json!(["vera", "emil"]));
     let own = editor.post(&path(&run), &json!({"approved": true})).expect(403);
-    assert!(own.text().contains("somebody else has to decide"), "{}", own.text());
+    assert!(own.text().contains("another user has to decide"), "{}", own.text());
     let owner = server.as_(Who::Owner).post(&path(&run), &json!({"approved": true})).expect(403);
     assert!(owner.text().contains("vera, emil"), "{}", owner.text());
     server.as_(Who::Stranger).post(&path(&run), &json!({"approved": true})).expect(404);
@@ -112,10 +112,7 @@ fn a_no_may_let_the_run_go_on_and_silence_ends_it() {
     until(&editor, &stopped, "cancelled");
     until(&editor, &silent, "failed");
     let failure = of_task(&editor, &silent, "ask")["failure"].clone();
-    assert_eq!(
-        (&failure["kind"], &failure["message"]),
-        (&json!("timeout"), &json!("nobody decided within 2s"))
-    );
+    assert_eq!((&failure["kind"], &failure["message"]), (&json!("timeout"), &json!("no decision within 2s")));
 }
 
 #[test]
@@ -149,7 +146,7 @@ fn what_is_asked_is_checked_before_anything_starts() {
     for (arguments, place) in [
         ("      approver: [ada]\n", "approver"),
         ("      on_rejection: maybe\n", "on_rejection"),
-        ("      approvers: [nobody-here]\n", "nobody called `nobody-here` sees this project"),
+        ("      approvers: [nobody-here]\n", "no user `nobody-here` can see this project"),
     ] {
         let answer =
             editor.post("/projects/default/runs", &json!({"document": asking(arguments, "")})).expect(422);

@@ -120,11 +120,11 @@ fn folders_that_hold_more_than_they_may_are_told_of_and_it_goes_on_when_they_do_
     until(&editor, &run, "failed");
     let failed = of_task(&editor, &run, "a").to_string();
     assert!(
-        failed.contains("disk_limit") && failed.contains("into its run folder; 2 MiB is the limit"),
+        failed.contains("disk_limit") && failed.contains("into its run folder; the limit is 2 MiB"),
         "{failed}"
     );
     let page = browser.get(&format!("page:/runs/{run}")).expect(200).text();
-    assert!(page.contains("into its run folder; 2 MiB is the limit"), "{page}");
+    assert!(page.contains("into its run folder; the limit is 2 MiB"), "{page}");
     let large = server.data().join("workspace/default/large");
     let keeps = "head -c 3145728 /dev/zero >\"$CUBELOOM_WORKSPACE/large\"";
     let run = start(&editor, &document("keeps", &format!("tasks:\n{}", task("a", keeps, ""))));
@@ -137,7 +137,7 @@ fn folders_that_hold_more_than_they_may_are_told_of_and_it_goes_on_when_they_do_
         wait_for("an end or a reason", || {
             let task = of_task(&editor, &waits, "a");
             ended.set(task["state"] == "succeeded");
-            ended.get() || task.to_string().contains("the project's workspace holds")
+            ended.get() || task.to_string().contains("the project's workspace uses")
         });
         if !ended.get() {
             break;
@@ -145,7 +145,7 @@ fn folders_that_hold_more_than_they_may_are_told_of_and_it_goes_on_when_they_do_
         assert!(n < 200, "everything starts");
     }
     let page = browser.get(&format!("page:/runs/{waits}/tasks/a")).expect(200).text();
-    assert!(page.contains("nothing new starts until files are deleted"), "{page}");
+    assert!(page.contains("no task starts until files are deleted"), "{page}");
     fs::remove_file(large).unwrap();
     until(&editor, &waits, "succeeded");
 }

@@ -8,7 +8,7 @@ use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 use crate::support::wait_for;
 
-const ENGLISH: &str = "the pipeline's parallelism is 1: 1 of its jobs is under way";
+const ENGLISH: &str = "the pipeline's parallelism is 1: 1 of its jobs is active";
 const CHINESE: &str = "流水线的并行上限为 1：有 1 个作业正在进行";
 /// The reason in events: the rule without the position, which changes with every end.
 const RULE: &str = "the pipeline's parallelism is 1";

@@ -82,9 +82,9 @@ fn a_trial_that_falls_behind_is_stopped_and_says_why() {
     assert_eq!(told["trials"][1]["state"], "stopped_early", "{told}");
     assert_eq!((&told["trials"][1]["value"], &told["best"]["instance"]), (&json!(0.1), &json!(0)));
     let stopped = editor.get(&format!("/runs/{run}/tasks/tune/instances")).expect(200).text();
-    assert!(stopped.contains("at step 1 its `score` was 0.1; better there: 1 of 2 trials"), "{stopped}");
+    assert!(stopped.contains("at step 1 its `score` was 0.1; 1 of 2 trials were better"), "{stopped}");
     let html = page(&editor, &format!("/runs/{run}/tasks/tune?instance=1"));
-    assert!(html.contains("better there"), "the page says so, too");
+    assert!(html.contains("trials were better"), "the page says so, too");
 }
 
 #[test]

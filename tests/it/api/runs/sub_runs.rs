@@ -213,9 +213,9 @@ fn what_cannot_be_run_is_told_before_anything_starts_with_the_argument_that_is_w
         ("pipeline: square, parameters: {n: -1}", "/parameters/n", "0"),
         ("pipeline: square, parameters: {n: 1, m: 2}", "/parameters", "no parameter `m`"),
         ("pipeline: lacking", "/pipeline", "this pipeline cannot run: /tasks/0/secrets/0: "),
-        ("pipeline: calling", "/pipeline", "without an end: `calling` runs `calling`"),
-        ("pipeline: ring", "/pipeline", "without an end: `calling` runs `ring` runs `calling`"),
-        ("file: steps/none.yaml", "/file", "no folder of files"),
+        ("pipeline: calling", "/pipeline", "endlessly: `calling` runs `calling`"),
+        ("pipeline: ring", "/pipeline", "endlessly: `calling` runs `ring` runs `calling`"),
+        ("file: steps/none.yaml", "/file", "no code folder"),
         ("pipeline: square, file: a.yaml, parameters: {n: 1}", "", ""),
     ] {
         let (path, message) = refused(&editor, &calling(arguments, ""));
@@ -258,5 +258,5 @@ fn what_is_known_only_later_fails_the_task_with_a_sentence() {
     assert_eq!(missing, "`many` cannot run: there is no pipeline `many` here");
     store(&editor, &document("calling", &after("pipeline: '{{ tasks.choose.outputs.name }}'")));
     let endless = said("pipeline: '{{ tasks.choose.outputs.name }}'");
-    assert!(endless.contains("without an end"), "{endless}");
+    assert!(endless.contains("endlessly"), "{endless}");
 }

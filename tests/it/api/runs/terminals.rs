@@ -243,7 +243,7 @@ fn what_has_no_shell_says_why() {
     editor.delete(&own, "").expect(204);
 
     fs::remove_dir_all(server.data().join("workspace/default/runs").join(&run)).unwrap();
-    refused(&ill, &none, 409, "the run's folder has been removed");
+    refused(&ill, &none, 409, "the run's folder no longer exists");
     let all = with(&[("most", "0")]);
     let editor = all.as_(Who::Editor);
     let run = failed(&editor);

@@ -183,7 +183,7 @@ fn a_prometheus_gets_the_token_or_the_password_that_is_kept_for_it_and_nobody_el
     });
     let made = admin.post("/clusters", &new).expect(201).text();
     let check = || admin.get("/clusters/far/check").expect(200).json()["problems"].to_string();
-    let refused = "lets nobody in";
+    let refused = "rejects this one";
     assert!(!check().contains(refused), "{}", check());
     assert_eq!(*shown.lock().unwrap().last().unwrap(), "Bearer tops3cret");
     // Omitted credentials are kept, credentials with a name replace them, and empty ones remove them.

@@ -54,7 +54,7 @@ fn a_cluster_is_added_changed_and_removed() {
     });
     let check = admin.get("/clusters/far/check").expect(200).json();
     assert!(check["error"].is_string() && check["version"].is_null(), "{check}");
-    assert!(check["problems"][0].as_str().unwrap().starts_with("the cluster does not answer"), "{check}");
+    assert!(check["problems"][0].as_str().unwrap().starts_with("the cluster is unreachable"), "{check}");
     // An omitted kubeconfig is kept.
     let change = json!({
         "access": "kubeconfig", "namespace": "jobs-{project}", "description": "far away",
@@ -156,7 +156,7 @@ fn a_cluster_is_away_from_the_first_try_on_and_what_waits_for_it_says_so() {
     let run = start(&editor, &text);
     wait_for("the reason", || {
         let message = of_task(&editor, &run, "works")["wait"]["message"].clone();
-        message.as_str().is_some_and(|message| message.starts_with("the cluster does not answer: "))
+        message.as_str().is_some_and(|message| message.starts_with("the cluster is unreachable: "))
     });
     let before = tries.load(Ordering::Relaxed);
     wait_for("some more tries", || tries.load(Ordering::Relaxed) >= before + 4);
@@ -178,7 +178,7 @@ fn a_cluster_that_will_not_come_back_is_given_up_with_its_runs_and_removed() {
     assert!(given_up["given_up_at"].is_string(), "{given_up}");
     until(&editor, &waits, "failed");
     let failure = of_task(&editor, &waits, "works")["failure"].clone();
-    assert_eq!(failure["message"], "the cluster `far` was given up", "{failure}");
+    assert_eq!(failure["message"], "the cluster `far` was decommissioned", "{failure}");
     // It stays so after a restart, and a run started there fails at once with the reason.
     server.kill();
     server.run();

@@ -251,7 +251,7 @@ fn a_task_that_does_not_use_its_card_is_told_of_and_a_busy_one_is_not() {
     );
     assert!(alert["url"].as_str().unwrap().ends_with(&format!("/runs/{run}/tasks/idle")), "{body}");
     let text = body["text"].as_str().unwrap();
-    assert!(text.contains("of the 1 GPUs that it holds, 1 were hardly used for 30 minutes"), "{text}");
+    assert!(text.contains("of its 1 GPUs, 1 were hardly used for 30 minutes"), "{text}");
     assert!(body["title"].as_str().unwrap().contains("has not used its GPUs for 45 min"), "{body}");
     let owner = server.as_(Who::Owner);
     let list = owner.get("/projects/default/alert-deliveries").expect(200).json();
@@ -323,10 +323,10 @@ fn a_cluster_is_shown_as_its_prometheus_tells_and_also_without_it() {
     admin.put("/clusters/far", "\"1\"", &change).expect(200);
     let away = viewer.get("/clusters/far/monitoring").expect(200).json();
     assert_eq!((&away["source"], &away["nodes"]), (&json!("none"), &json!(0)));
-    assert!(away["problems"][0].as_str().unwrap().starts_with("Prometheus does not answer"), "{away}");
+    assert!(away["problems"][0].as_str().unwrap().starts_with("Prometheus is unreachable"), "{away}");
     viewer.get("/clusters/far/nodes").expect(200);
     viewer.get("/clusters/far/gpus/GPU-n00-0").expect(404);
     viewer.get("page:/clusters/far/gpus/GPU-n00-0").expect(200);
     let check = admin.get("/clusters/far/check").expect(200).json();
-    assert!(check["problems"].to_string().contains("Prometheus does not answer"), "{check}");
+    assert!(check["problems"].to_string().contains("Prometheus is unreachable"), "{check}");
 }

@@ -114,7 +114,7 @@ fn a_token_for_one_project_uses_the_projects_secrets_and_not_its_persons() {
     for path in ["/projects/default/runs", "/projects/default/compile"] {
         let refused = bound.post(path, &json!({"document": mine})).expect(422).problem("invalid");
         let message = refused["problems"][0]["message"].as_str().unwrap();
-        assert!(message.starts_with("the secret `mine` is your own"), "{path}: {refused}");
+        assert!(message.starts_with("the secret `mine` is personal"), "{path}: {refused}");
         assert_eq!(refused["problems"][0]["code"], "unknown_secret");
     }
     // The token cannot rerun what the person started with that secret.
@@ -123,7 +123,7 @@ fn a_token_for_one_project_uses_the_projects_secrets_and_not_its_persons() {
     let run = id(&started["run"]);
     until(&owner, &run, "succeeded");
     let refused = bound.post(&format!("/runs/{run}/rerun"), &json!({"from": ["use"]})).expect(409);
-    assert!(refused.problem("conflict")["detail"].as_str().unwrap().contains("`mine` is your own"));
+    assert!(refused.problem("conflict")["detail"].as_str().unwrap().contains("`mine` is personal"));
     bound.post(&format!("/runs/{run}/again"), &json!({})).expect(422);
     owner.post(&format!("/runs/{run}/rerun"), &json!({"from": ["use"]})).expect(202);
     until(&owner, &run, "succeeded");
@@ -218,7 +218,7 @@ fn a_secret_that_was_deleted_fails_the_task_and_names_itself() {
     crate::api::support::client::send(owner.request(reqwest::Method::PUT, go).body("")).expect(204);
     until(&owner, &run, "failed");
     let failed = of_task(&owner, &run, "second").to_string();
-    assert!(failed.contains("there is no secret `token` any more"), "{failed}");
+    assert!(failed.contains("the secret `token` no longer exists"), "{failed}");
 }
 
 #[test]

@@ -236,6 +236,6 @@ fn a_link_that_a_task_left_does_not_turn_a_volume_elsewhere() {
     );
     until(&owner, &run, "failed");
     let told = of_task(&owner, &run, "t").to_string();
-    assert!(told.contains("cannot be made"), "{told}");
+    assert!(told.contains("cannot be created"), "{told}");
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }

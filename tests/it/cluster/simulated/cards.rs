@@ -116,10 +116,10 @@ fn shares_of_hami_are_refused_where_volcano_places_every_pod() {
     add(&admin, &place.namespace);
     until("it is said that HAMi's shares are not known", || {
         let problems = admin.get("/clusters/simulated").expect(200).json()["problems"].to_string();
-        problems.contains("HAMi shares its GPUs, but Volcano places every pod")
+        problems.contains("HAMi shares its GPUs, but Volcano schedules every pod")
     });
     let wanted = with_cards("simulated", json!({"memory": "8Gi"}));
     let refused = admin.post("/projects/default/runs", &wanted).expect(422).text();
     place.runtime.block_on(place.kubectl.delete(&node));
-    assert!(refused.contains("have nodes offer `volcano.sh/vgpu-number`"), "{refused}");
+    assert!(refused.contains("Volcano's vGPU device plugin (`volcano.sh/vgpu-number`)"), "{refused}");
 }

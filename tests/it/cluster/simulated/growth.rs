@@ -194,9 +194,9 @@ fn what_nears_its_memory_limit_by_the_metrics_api_gets_more_in_place() {
     let [small, middle, large] = [128, 192, 288].map(|mib| json!(mib * MIB));
     let (has, said) = attempt(&admin, &run, "grows");
     assert_eq!(has, large);
-    assert_eq!(said, "memory 288Mi instead of 128Mi: 192Mi were nearly used up while it ran");
+    assert_eq!(said, "memory 288Mi instead of 128Mi: 192Mi was nearly used up while it ran");
     assert_eq!(attempt(&admin, &run, "stays").0, small);
-    let why = |text: &str| json!(format!("{text} were nearly used up while it ran"));
+    let why = |text: &str| json!(format!("{text} was nearly used up while it ran"));
     let grown = [
         (middle.clone(), large, why("memory 288Mi instead of 192Mi: 192Mi")),
         (small, middle, why("memory 192Mi instead of 128Mi: 128Mi")),
@@ -213,14 +213,14 @@ fn what_nears_its_memory_limit_by_the_metrics_api_gets_more_in_place() {
     let attempts = admin.get(&format!("/runs/{run}/tasks/grows/instances/0/attempts")).expect(200).json();
     let said = attempts["items"][0]["not_grown"].to_string();
     assert!(
-        said.contains("the cluster did not give more memory while it ran") && said.contains(why),
+        said.contains("the cluster did not provide more memory while it ran") && said.contains(why),
         "{said}"
     );
     let known = admin.get(&format!("{PIPELINES}/growing/tasks/grows/sizing")).expect(200).json();
     let not = &known["changes"][0];
     assert!(not["not_grown"].as_str().is_some_and(|said| said.contains(why)), "{not}");
     assert!(
-        not["reason"].as_str().unwrap().ends_with("the cluster did not give 432Mi while it ran"),
+        not["reason"].as_str().unwrap().ends_with("the cluster did not provide 432Mi while it ran"),
         "{not}"
     );
     admin.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);

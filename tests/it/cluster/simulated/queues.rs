@@ -84,7 +84,7 @@ fn quotas_are_kept_as_queues_and_jobs_go_into_them() {
     put(&admin, "/projects/default/quota", &own("3"));
     until("the change is there", || part(&place, OWN, "/spec/guarantee/resource/cpu") == "3");
     let check = admin.get("/clusters/simulated/check").expect(200).json()["problems"].to_string();
-    assert!(check.contains(&format!("the queue `{FOREIGN}` is not as the quotas say")), "{check}");
+    assert!(check.contains(&format!("the queue `{FOREIGN}` does not match the quotas")), "{check}");
 
     put(&admin, "/projects/default/quota", &json!({}));
     until("it goes when its quota has gone", || seen(&place, OWN).is_none());

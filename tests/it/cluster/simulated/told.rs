@@ -53,7 +53,7 @@ fn the_clusters_page_says_since_when_it_is_away_and_why() {
     place.runtime.block_on(place.kubectl.create(&held));
     place.runtime.block_on(namespaces.delete(&place.namespace, &DeleteParams::default())).unwrap();
     until("the check says that the namespace goes", || {
-        has_problem(&admin, "is being deleted: it takes no jobs")
+        has_problem(&admin, "is being deleted: it accepts no jobs")
     });
     let let_go = Patch::Merge(json!({"metadata": {"finalizers": null}}));
     let maps: Api<ConfigMap> = Api::namespaced(place.kubectl.0.clone(), &place.namespace);
@@ -181,7 +181,7 @@ fn a_worker_whose_node_does_not_answer_is_lost_in_the_end() {
     }]);
     let soon = DeleteParams { grace_period_seconds: Some(1), ..DeleteParams::default() };
     let ways =
-        [(Some(tainted), "its node does not answer"), (None, "another user deleted it from the cluster")];
+        [(Some(tainted), "its node is unreachable"), (None, "another user deleted it from the cluster")];
     let begun = ways.map(|(conditions, words)| {
         let (run, pod) = long(&place, &admin, 1);
         hold(&place, &pod, &json!([HELD]));

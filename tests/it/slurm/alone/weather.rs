@@ -166,7 +166,7 @@ async fn a_script_that_finds_munge_away_is_told_as_lost() {
     tokio::task::spawn_blocking(|| drop(held)).await.unwrap();
     let ended = ended_late(&cluster, &key).await;
     assert_eq!(failure(&ended).kind, FailureKind::Lost, "{ended:?}");
-    assert!(failure(&ended).message.starts_with("Slurm did not answer its script: "), "{ended:?}");
+    assert!(failure(&ended).message.starts_with("Slurm did not respond to its script: "), "{ended:?}");
     assert_eq!(executions(&cluster, &key), 0);
 }
 
@@ -245,7 +245,7 @@ async fn a_node_that_is_called_down_loses_the_attempts_on_it() {
     let down = Down::call(&node);
     let ended = cluster.recorder().ended(&key).await;
     assert_eq!(failure(&ended).kind, FailureKind::Lost, "{ended:?}");
-    assert!(failure(&ended).message.contains("Slurm lost a node of it"), "{ended:?}");
+    assert!(failure(&ended).message.contains("Slurm lost a node of the job"), "{ended:?}");
     assert_eq!(executions(&cluster, &key), 2);
     assert_gone(&cluster, &key);
     tokio::task::spawn_blocking(|| drop(down)).await.unwrap();
@@ -294,7 +294,7 @@ tasks:
     let first = listed.iter().find(|attempt| attempt["attempt"] == json!(1)).unwrap();
     assert_eq!(first["failure"]["kind"], "lost", "{attempts:#}");
     let message = first["failure"]["message"].as_str().unwrap();
-    assert!(message.contains("Slurm lost a node of it") && message.contains(&node), "{attempts:#}");
+    assert!(message.contains("Slurm lost a node of the job") && message.contains(&node), "{attempts:#}");
     assert_eq!(ran(), 2);
     assert_ne!(node_of(2), node);
     // A slurmd that registers resumes its node.

@@ -88,7 +88,7 @@ async fn ask(stream: &mut TcpStream, request: &[u8]) -> anyhow::Result<Vec<u8>> 
     };
     while bytes.len() < head + length {
         if stream.read_buf(&mut bytes).await? == 0 {
-            bail!("the server closed the connection in the middle of an answer");
+            bail!("the server closed the connection during a response");
         }
     }
     Ok(bytes.split_off(head))
@@ -102,6 +102,6 @@ fn length(head: &[u8]) -> anyhow::Result<usize> {
     }
     let mut fields = head.lines().filter_map(|line| line.split_once(':'));
     let field = fields.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-    let (_, length) = field.context("the answer does not say how long it is")?;
+    let (_, length) = field.context("the response has no length")?;
     Ok(length.trim().parse()?)
 }

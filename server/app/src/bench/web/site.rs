@@ -69,7 +69,7 @@ impl Site {
     /// When it has already ended: the measurement was then not with a busy engine.
     pub fn stop_run(&self, run: &str) -> anyhow::Result<()> {
         let status = program(&self.folder)?.args(["cancel", run]).stdout(Stdio::null()).status()?;
-        ensure!(status.success(), "the run beside which the web is measured has ended too early");
+        ensure!(status.success(), "the background run of the web measurement ended too early");
         Ok(())
     }
 
@@ -111,7 +111,7 @@ impl Site {
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        bail!("the server did not say where it listens")
+        bail!("the server did not print its address")
     }
 }
 

@@ -28,15 +28,14 @@ impl Cluster {
     pub fn read(file: Option<&Path>) -> anyhow::Result<Self> {
         let (text, name, origin) = match file {
             None => {
-                let origin =
-                    "no --facts were given: assumed is a cluster with every operator, Volcano and HAMi";
+                let origin = "without --facts, a cluster with every operator, Volcano and HAMi is assumed";
                 (FULL_CLUSTER.to_owned(), "the facts of a full cluster".to_owned(), origin.to_owned())
             }
             Some(path) => {
                 let name = path.display().to_string();
                 let text = fs::read_to_string(path)
                     .map_err(|error| Invalid::error(format!("the facts {name} cannot be read: {error}")))?;
-                let origin = format!("the cluster is the one that {name} describes");
+                let origin = format!("the cluster is described by {name}");
                 (text, name, origin)
             }
         };

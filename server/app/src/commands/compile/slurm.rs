@@ -47,18 +47,17 @@ impl Cluster {
     pub fn read(file: Option<&Path>, write: bool) -> anyhow::Result<Self> {
         let (text, name, origin) = match file {
             None if write => {
-                return Err(Invalid::error("--write needs --facts, which say where to: see docs/slurm.md"));
+                return Err(Invalid::error("--write needs the folders in --facts: see docs/slurm.md"));
             }
             None => {
-                let origin =
-                    "no --facts were given: assumed is a cluster with types of GPUs, shards and features";
+                let origin = "without --facts, a cluster with GPU types, shards and features is assumed";
                 (FULL_CLUSTER.to_owned(), "the facts of a full cluster".to_owned(), origin.to_owned())
             }
             Some(path) => {
                 let name = path.display().to_string();
                 let text = fs::read_to_string(path)
                     .map_err(|error| Invalid::error(format!("the facts {name} cannot be read: {error}")))?;
-                let origin = format!("the cluster is the one that {name} describes");
+                let origin = format!("the cluster is described by {name}");
                 (text, name, origin)
             }
         };
@@ -115,7 +114,7 @@ impl Cluster {
             let jobs = match preview.jobs {
                 Jobs::Known(jobs) if task.reads.is_empty() => jobs,
                 _ => {
-                    let remark = "not written, as it depends on what others report or decide";
+                    let remark = "not written: it depends on outputs or decisions of other tasks";
                     written.remarks.push(format!("{}: {remark}", preview.task));
                     continue;
                 }
@@ -124,7 +123,7 @@ impl Cluster {
             let after = after(plan, task);
             written.remarks.extend(after.as_ref().map(|after| {
                 format!(
-                    "{}: submitted as it is, it does not wait: fill in the jobs' ids in {after}",
+                    "{}: submitted unchanged, it does not wait: fill in the job ids in {after}",
                     preview.task
                 )
             }));

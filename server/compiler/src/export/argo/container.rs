@@ -26,7 +26,7 @@ pub fn container(export: &mut Export, job: &Job, marks: &Marks) -> (Value, Vec<V
     let mut out = Map::new();
     match &job.image {
         Some(image) => _ = out.insert("image".into(), json!(image)),
-        None => export.say(format!("`{name}` has no image: say which one its container runs")),
+        None => export.say(format!("`{name}` has no image: set the image of its container")),
     }
     let argv = role.map_or(&[][..], |role| &role.argv);
     let written = |word: &String| marks.written(word, |name| is_variable(job, name));
@@ -35,7 +35,7 @@ pub fn container(export: &mut Export, job: &Job, marks: &Marks) -> (Value, Vec<V
     let brace = format!("$({BRACE})");
     let values = env.iter().filter_map(|one| one["value"].as_str());
     if words.iter().map(String::as_str).chain(values).any(|text| text.contains(&brace)) {
-        export.say(format!("`{name}` has a text with two braces, which Argo reads as its own: the variable `{BRACE}` stands for the first"));
+        export.say(format!("`{name}` has a text with two braces, which Argo would interpret: the variable `{BRACE}` replaces the first brace"));
         // The kubelet resolves only variables defined earlier.
         env.insert(0, json!({"name": BRACE, "value": "{"}));
     }
@@ -58,7 +58,7 @@ pub fn container(export: &mut Export, job: &Job, marks: &Marks) -> (Value, Vec<V
         let place = volume.mount.clone().unwrap_or_else(|| format!("/volumes/{}", volume.name));
         volumes.push(json!({"name": volume.name, "persistentVolumeClaim": {"claimName": volume.name}}));
         mounts.push(json!({"name": volume.name, "mountPath": place, "readOnly": volume.read_only}));
-        export.say(format!("the volume `{}` is taken for a claim of this name", volume.name));
+        export.say(format!("the volume `{}` is the PVC of this name", volume.name));
     }
     out.insert("volumeMounts".into(), Value::Array(mounts));
     if !job.setup.is_empty() {
@@ -93,10 +93,7 @@ fn env(export: &mut Export, job: &Job, marks: &Marks) -> Vec<Value> {
         };
         let key = json!({"name": secret.name, "key": "value"});
         env.push(json!({"name": variable, "valueFrom": {"secretKeyRef": key}}));
-        export.say(format!(
-            "the secret `{}` is taken for a Secret of this name with the key `value`",
-            secret.name
-        ));
+        export.say(format!("the secret `{}` is the Secret of this name, with the key `value`", secret.name));
     }
     env
 }
@@ -115,7 +112,7 @@ fn resources(export: &mut Export, task: &str, resources: &Resources) -> Value {
             None => export.say(format!("not carried over: the share of a GPU of `{task}`")),
         }
         if let Some(kind) = gpu.kind.as_ref().filter(|_| profile.is_none()) {
-            export.say(format!("not carried over: the kind of GPU of `{task}`, {kind}: use a node selector"));
+            export.say(format!("not carried over: the GPU type of `{task}`, {kind}: use a node selector"));
         }
     }
     if resources.processes_per_gpu.is_some() {

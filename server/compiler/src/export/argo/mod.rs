@@ -47,7 +47,7 @@ pub fn workflow(document: &Document, templates: &TemplateSet) -> Result<Exported
     all.extend(bodies);
     if all.len() > MOST_TEMPLATES {
         let count = all.len();
-        export.say(format!("the Workflow has {count} templates, and Argo takes {MOST_TEMPLATES}: move some of its tasks into a WorkflowTemplate"));
+        export.say(format!("the Workflow has {count} templates, and Argo accepts at most {MOST_TEMPLATES}: move some of its tasks into a WorkflowTemplate"));
     }
     let mut spec = Map::new();
     spec.insert("entrypoint".into(), json!(entry));
@@ -126,9 +126,9 @@ impl Export {
             for expression in fixed {
                 let name = &task.name;
                 self.say(if expression.contains("tasks.") || expression.contains("item") {
-                    format!("`{{{{ {expression} }}}}` of `{name}` cannot be said in Argo: write what stands for it")
+                    format!("`{{{{ {expression} }}}}` of `{name}` cannot be expressed in Argo: write its replacement")
                 } else {
-                    format!("`{{{{ {expression} }}}}` of `{name}` cannot be said in Argo: it was evaluated at export, with the parameters' defaults")
+                    format!("`{{{{ {expression} }}}}` of `{name}` cannot be expressed in Argo: it was evaluated at export, with the parameters' defaults")
                 });
             }
         }
@@ -149,13 +149,13 @@ impl Export {
             spec.insert("priority".into(), json!(priority));
         }
         spec.insert("volumeClaimTemplates".into(), container::workspace());
-        self.say("tasks share the volume `workspace`: choose its size and a storage class whose volumes many nodes can write; put the pipeline's own files into /workspace/code");
-        self.say("programs must be in the images, those of the templates too, with CUBELOOM_TEMPLATE_DIR set; where a program reports outputs with CUBELOOM_OUTPUTS, it has to write each into a file /tmp/outputs/NAME instead");
+        self.say("tasks share the volume `workspace`: choose its size and a storage class for ReadWriteMany; put the pipeline's files into /workspace/code");
+        self.say("programs, also those of templates, must be in the images, with CUBELOOM_TEMPLATE_DIR set; write outputs to files /tmp/outputs/NAME instead of CUBELOOM_OUTPUTS");
         for (is_set, what) in [
             (pipeline.schedule.is_some(), "`schedule`: write a CronWorkflow"),
             (pipeline.max_active_runs.is_some(), "`max_active_runs`: use a semaphore in `synchronization`"),
             (pipeline.cluster.is_some(), "`cluster`"),
-            (matches!(pipeline.priority, Some(Priority::Class(_))), "`priority`: Argo takes numbers only"),
+            (matches!(pipeline.priority, Some(Priority::Class(_))), "`priority`: Argo accepts numbers only"),
             (pipeline.preemptible.is_some(), "`preemptible`"),
         ] {
             if is_set {
@@ -169,14 +169,14 @@ impl Export {
         out.insert("name".into(), json!(name));
         match &parameter.default {
             Some(Value::String(text)) if text.contains("{{") => {
-                self.say(format!("the default of `{name}` is an expression: give the parameter a value"));
+                self.say(format!("the default of `{name}` is an expression: set a value for the parameter"));
             }
             Some(Value::String(text)) => _ = out.insert("value".into(), json!(text)),
             Some(value) => _ = out.insert("value".into(), json!(value.to_string())),
             None => {}
         }
         if out.get("value").and_then(Value::as_str).is_some_and(marks::is_read) {
-            self.say(format!("the default of `{name}` has two braces or `$(`, which Argo and Kubernetes read as their own: write it in another way"));
+            self.say(format!("the default of `{name}` has two braces or `$(`, which Argo and Kubernetes would interpret: write it differently"));
         }
         if let Some(about) = &parameter.description {
             out.insert("description".into(), json!(about));

@@ -77,7 +77,8 @@ pub fn when(export: &mut Export, task: &Task) -> Option<String> {
         }
         return Some(condition(&aside, &texts));
     }
-    export.say(format!("the condition of `{}` cannot be said in Argo, and is left out: {bare}", task.name));
+    export
+        .say(format!("the condition of `{}` cannot be expressed in Argo, and is omitted: {bare}", task.name));
     None
 }
 
@@ -120,7 +121,7 @@ pub fn elements(export: &mut Export, task: &Task, plan: &RunPlan, at: TaskIx, ou
     match &for_each.items {
         ForEachItems::Known(items) => {
             if items.iter().any(|item| is_read(&item.to_string())) {
-                export.say(format!("an item of `{}` has two braces or `$(`, which Argo and Kubernetes read as their own: write it in another way", task.name));
+                export.say(format!("an item of `{}` has two braces or `$(`, which Argo and Kubernetes would interpret: write it differently", task.name));
             }
             out.insert("withItems".into(), json!(items));
         }
@@ -131,13 +132,13 @@ pub fn elements(export: &mut Export, task: &Task, plan: &RunPlan, at: TaskIx, ou
                     export.read.entry(name).or_default().insert(output);
                     out.insert("withParam".into(), json!(text));
                 }
-                _ => export.say(format!("the elements of `{}` cannot be said in Argo: {bare}", task.name)),
+                _ => export.say(format!("the items of `{}` cannot be expressed in Argo: {bare}", task.name)),
             }
         }
         ForEachItems::Search(search) => {
             let trials = first_trials(plan, at);
             export.say(format!(
-                "the search of `{}` becomes its first {} of {} trials; Argo compares none, and begins no other",
+                "the search of `{}` becomes its first {} of {} trials; Argo compares no trials, and starts no others",
                 task.name,
                 trials.len(),
                 search.trials

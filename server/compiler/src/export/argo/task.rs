@@ -38,7 +38,7 @@ pub fn template(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: us
     out.insert("name".into(), json!(task.name));
     if task.description.as_ref().is_some_and(|about| about.contains("{{")) {
         export.say(format!(
-            "not carried over: `description` of `{}`: Argo reads its two braces as its own",
+            "not carried over: `description` of `{}`: Argo would interpret its two braces",
             task.name
         ));
     } else if let Some(about) = &task.description {
@@ -71,7 +71,7 @@ pub fn template(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: us
         }
         Ok(None) if planned.asks => {
             export.say(format!(
-                "`{}` waits for a person, whoever resumes it: Argo asks no question",
+                "`{}` waits until any user resumes it: Argo has no approval questions",
                 task.name
             ));
             out.insert("suspend".into(), json!({}));
@@ -84,12 +84,12 @@ pub fn template(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: us
             out.insert("suspend".into(), json!({}));
         }
         Ok(None) => {
-            export.say(format!("`{}` has no element, so that its container is not known", task.name));
+            export.say(format!("`{}` has no items, so its container is unknown", task.name));
             out.insert("suspend".into(), json!({}));
         }
         Err(failure) => {
             export.say(format!(
-                "what `{}` runs is known only once others have ended: write its container ({})",
+                "the container of `{}` is known only after other tasks have ended: write it ({})",
                 task.name, failure.message
             ));
             out.insert("suspend".into(), json!({}));

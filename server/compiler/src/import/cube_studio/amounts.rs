@@ -30,7 +30,7 @@ pub fn resources(task: &At<'_>) -> Map<String, Value> {
         match at.text().as_deref().map(str::parse::<u32>) {
             Some(Ok(0)) => {}
             Some(Ok(count)) => _ = resources.insert("rdma".into(), json!(count)),
-            _ => at.tell(Fate::Problem, "is no number of RDMA devices: say it in `resources.rdma`"),
+            _ => at.tell(Fate::Problem, "is not a number of RDMA devices: set `resources.rdma`"),
         }
     }
     resources
@@ -47,7 +47,7 @@ fn is_memory(text: &str) -> bool {
 /// One amount, or the larger end of `2~4`, because a worker here is allocated its maximum.
 fn range(at: &At<'_>, is_amount: IsAmount) -> Option<String> {
     let Some(text) = at.text() else {
-        at.tell(Fate::Problem, "is no amount: say it in `resources`");
+        at.tell(Fate::Problem, "is not an amount: set it in `resources`");
         return None;
     };
     let ends: Vec<&str> = text.split('~').map(str::trim).collect();
@@ -55,14 +55,11 @@ fn range(at: &At<'_>, is_amount: IsAmount) -> Option<String> {
         ["0"] => None,
         [amount] if is_amount(amount) => Some((*amount).to_owned()),
         [least, most] if is_amount(most) && (is_amount(least) || *least == "0") => {
-            at.note(Fate::Changed, format!("{text} became {most}: here a worker has one amount"));
+            at.note(Fate::Changed, format!("{text} became {most}: a worker has a single amount here"));
             Some((*most).to_owned())
         }
         _ => {
-            at.note(
-                Fate::Problem,
-                format!("`{text}` is no amount that is known here: say it in `resources`"),
-            );
+            at.note(Fate::Problem, format!("`{text}` is not a supported amount: set it in `resources`"));
             None
         }
     }
@@ -82,7 +79,7 @@ fn gpu(at: &At<'_>) -> Option<Value> {
             json!({"count": count.parse::<f64>().map_or(1, |count| count.round() as u32)})
         }
         _ => {
-            at.tell(Fate::Problem, format!("`{text}` is no number of GPUs: say it in `resources.gpu`"));
+            at.tell(Fate::Problem, format!("`{text}` is not a number of GPUs: set `resources.gpu`"));
             return None;
         }
     };

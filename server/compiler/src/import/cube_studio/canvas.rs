@@ -33,7 +33,7 @@ pub fn positions(expand: &At<'_>, names: &TaskNames) -> Option<Value> {
                 at.used();
                 positions.insert(ours, json!([x, y]));
             }
-            _ => at.tell(Fate::LeftOut, "this drawing belongs to no task, or has no place"),
+            _ => at.tell(Fate::LeftOut, "this drawing has no task, or no position"),
         }
     }
     (!positions.is_empty()).then(|| json!({"direction": "down", "positions": positions}))

@@ -22,7 +22,7 @@ impl Context<'_> {
     pub fn convert(&self, text: &str, at: &At<'_>) -> String {
         let (text, unknown) = jinja::convert(text, self.pipeline);
         for variable in unknown {
-            at.note(Fate::Problem, format!("`{{{{ {variable} }}}}` is not known here and stays as text"));
+            at.note(Fate::Problem, format!("`{{{{ {variable} }}}}` is not supported here and stays as text"));
         }
         self.mounts.moved(&text)
     }

@@ -33,7 +33,7 @@ pub fn schema(field: &At<'_>, group: &str, order: usize) -> (Value, bool) {
         let text = pattern.text().unwrap_or_default();
         match regex::Regex::new(&text) {
             Ok(_) => _ = property.insert("pattern".into(), json!(text)),
-            Err(_) => pattern.tell(Fate::LeftOut, "is no pattern that is known here"),
+            Err(_) => pattern.tell(Fate::LeftOut, "is not a supported pattern"),
         }
     }
     let mut form = Map::new();
@@ -106,7 +106,10 @@ fn default(field: &At<'_>, kind: &str) -> Option<Value> {
     at.used();
     let text = at.value.as_str();
     if text.is_some_and(|text| text.contains("{{")) {
-        at.note(Fate::LeftOut, "a default with variables cannot be carried over: tasks give this argument");
+        at.note(
+            Fate::LeftOut,
+            "a default with variables cannot be carried over: tasks must set this argument",
+        );
         return None;
     }
     let value = match (kind, text) {
@@ -120,7 +123,7 @@ fn default(field: &At<'_>, kind: &str) -> Option<Value> {
     };
     let fits = value.filter(|value| matches_type(value, kind));
     if fits.is_none() {
-        at.note(Fate::LeftOut, format!("the default is no `{kind}`"));
+        at.note(Fate::LeftOut, format!("the default is not a `{kind}`"));
     }
     fits
 }
@@ -140,7 +143,7 @@ fn choices(field: &At<'_>, kind: &str, filled: bool, property: &mut Map<String, 
     let Some(at) = field.get("choice") else { return };
     at.used();
     let Value::Array(items) = at.value else {
-        return at.note(Fate::LeftOut, "is no list of choices");
+        return at.note(Fate::LeftOut, "is not a list of choices");
     };
     let mut allowed: Vec<Value> = Vec::new();
     for item in items.iter().filter(|item| matches_type(item, kind)) {
@@ -149,11 +152,11 @@ fn choices(field: &At<'_>, kind: &str, filled: bool, property: &mut Map<String, 
         }
     }
     if allowed.len() < items.len() {
-        at.note(Fate::LeftOut, format!("some choices are no `{kind}`, or stand there twice"));
+        at.note(Fate::LeftOut, format!("some choices are not a `{kind}`, or are listed twice"));
     }
     let given = field.get("default").map(|default| default.value.clone());
     if let Some(given) = given.filter(|given| matches_type(given, kind) && !allowed.contains(given)) {
-        at.note(Fate::Changed, format!("{given}, the default, is a choice, too"));
+        at.note(Fate::Changed, format!("the default {given} was added to the choices"));
         allowed.push(given);
     }
     if !filled && !allowed.contains(&empty(kind)) {

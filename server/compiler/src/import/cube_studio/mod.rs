@@ -41,13 +41,13 @@ pub fn import(text: &str, templates: Option<&str>, name: Option<&str>) -> Result
     let more = templates.map(|text| read(text, "the file of templates")).transpose()?;
     if is_templates(&main) {
         if more.is_some() {
-            return Err("the file is one of job templates itself: give a file of pipelines first".into());
+            return Err("this file contains job templates: select a file of pipelines first".into());
         }
         let (documents, report) = import_templates(&main, "");
         return Ok(Imported { documents, report });
     }
     if more.as_ref().is_some_and(|more| !is_templates(more)) {
-        return Err("the second file has no job templates: each has `job_template_args`".into());
+        return Err("the second file has no job templates (with `job_template_args`)".into());
     }
     let known = more.as_ref().map(entries).unwrap_or_default();
     let recipes = recipe::recipes(&known);
@@ -122,13 +122,11 @@ fn tell_of(entry: &At<'_>, launcher: &Launcher) {
         Some(ours) => {
             entry.tell(
                 Fate::Changed,
-                format!("`{name}` makes a job of its own, which is our template `{ours}`"),
+                format!("`{name}` creates its own job, for which the template is `{ours}`"),
             );
         }
-        None => entry.tell(
-            Fate::Problem,
-            format!("`{name}` makes a job of its own, for which there is no template here yet"),
-        ),
+        None => entry
+            .tell(Fate::Problem, format!("`{name}` creates its own job, for which there is no template yet")),
     }
 }
 
@@ -140,7 +138,7 @@ fn import_pipelines(
     let ledger = Ledger::new("");
     let sources = sources(&ledger.root(root));
     if sources.is_empty() {
-        return Err("no pipeline was found: each has `pipeline` with a `dag_json`, and `tasks`".into());
+        return Err("no pipeline was found (with `pipeline`, its `dag_json`, and `tasks`)".into());
     }
     if let Some(name) = name {
         if sources.len() > 1 {

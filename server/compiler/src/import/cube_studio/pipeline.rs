@@ -69,7 +69,7 @@ fn settings(head: &At<'_>, name: &str, document: &mut Map<String, Value>) {
         match at.text().as_deref().map(str::parse::<u32>) {
             Some(Ok(0)) => {}
             Some(Ok(count)) => _ = document.insert(ours.into(), json!(count)),
-            _ => at.tell(Fate::Problem, format!("is no number: say it in `{ours}`")),
+            _ => at.tell(Fate::Problem, format!("is not a number: set `{ours}`")),
         }
     }
     if let Some(at) = head.get("node_selector") {
@@ -91,7 +91,7 @@ fn schedule(head: &At<'_>, document: &mut Map<String, Value>) {
     if kind.as_deref() == Some("crontab") && text.split_whitespace().count() == 5 {
         document.insert("schedule".into(), json!({"cron": text}));
     } else {
-        cron.note(Fate::LeftOut, "the pipeline was not run by a timetable, or by one that is not known here");
+        cron.note(Fate::LeftOut, "the pipeline had no schedule, or one that is not supported here");
     }
 }
 
@@ -135,7 +135,7 @@ fn needs(source: &Source<'_>, names: &TaskNames) -> BTreeMap<String, Vec<String>
     let Some(dag) = source.head.get("dag_json") else { return needs };
     for (theirs, at) in dag.entries() {
         let Some(ours) = names.find(&theirs) else {
-            at.tell(Fate::Problem, format!("there is no task `{theirs}`: it is left out of the graph"));
+            at.tell(Fate::Problem, format!("there is no task `{theirs}`: it is omitted from the graph"));
             continue;
         };
         for (_, upstream) in at.get("upstream").map(|list| list.entries()).unwrap_or_default() {
@@ -145,9 +145,8 @@ fn needs(source: &Source<'_>, names: &TaskNames) -> BTreeMap<String, Vec<String>
                     needs.entry(ours.clone()).or_default().push(before.clone());
                 }
                 Some(_) => {}
-                None => {
-                    upstream.tell(Fate::Problem, format!("there is no task `{before}`: the need is left out"))
-                }
+                None => upstream
+                    .tell(Fate::Problem, format!("there is no task `{before}`: the dependency is omitted")),
             }
         }
     }
@@ -157,7 +156,7 @@ fn needs(source: &Source<'_>, names: &TaskNames) -> BTreeMap<String, Vec<String>
 /// The name of a task's job template; in exports it is a text or a mapping.
 fn template_of(task: &At<'_>) -> String {
     let Some(at) = task.first(&["job_templete", "job_template"]) else {
-        task.note(Fate::Problem, "the task names no job template");
+        task.note(Fate::Problem, "the task has no job template");
         return String::new();
     };
     at.text().or_else(|| at.get("name").and_then(|name| name.text())).unwrap_or_default()

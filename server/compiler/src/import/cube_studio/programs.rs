@@ -34,7 +34,7 @@ pub fn program(context: &Context<'_>, task: &At<'_>, name: &str, recipe: Option<
     };
     if OF_THE_PLATFORM.contains(&name) {
         let message =
-            format!("`{name}` calls services of Cube Studio, which are not here: replace this task");
+            format!("`{name}` calls services of Cube Studio, which do not exist here: replace this task");
         task.note(Fate::Problem, message);
     }
     // A launcher's own image contains the launcher, not the job that it started.
@@ -49,7 +49,7 @@ fn own_command(context: &Context<'_>, task: &At<'_>, recipe: Option<&Recipe>) ->
     let folder = task.get("working_dir").map(|at| context.text(&at));
     let folder = folder.or_else(|| recipe.and_then(|recipe| recipe.folder.clone()));
     if let Some(args) = task.get("args") {
-        args.tell(Fate::LeftOut, "the task has a command of its own, which does not read the arguments");
+        args.tell(Fate::LeftOut, "the task has its own command, which does not read the arguments");
     }
     Some(shell("command", in_folder(folder.as_deref(), &command), None))
 }
@@ -69,11 +69,11 @@ fn launched(context: &Context<'_>, task: &At<'_>, args: Option<&At<'_>>, launche
         task.note(
             Fate::Problem,
             format!(
-                "`{name}` made a job of its own, and the task does not say what ran in it: write the command"
+                "`{name}` created its own job, and the task does not contain its command: write the command"
             ),
         );
         if let Some(args) = args {
-            args.tell(Fate::LeftOut, format!("arguments of `{name}`, whose program is not known"));
+            args.tell(Fate::LeftOut, format!("arguments of `{name}`, whose program is unknown"));
         }
         return failing(name);
     };
@@ -84,23 +84,26 @@ fn launched(context: &Context<'_>, task: &At<'_>, args: Option<&At<'_>>, launche
     let workers = args.first(&["--num_worker", "--num_workers", "--worker_num", "num_worker"]);
     let count = workers.as_ref().and_then(|at| at.text()?.trim().parse::<u32>().ok()).filter(|n| *n > 0);
     if let (Some(workers), None) = (&workers, count) {
-        workers.tell(Fate::Problem, "is no number of workers: say it in `arguments.workers`");
+        workers.tell(Fate::Problem, "is not a number of workers: set `arguments.workers`");
     }
     let Some(template) = launcher.template else {
         let many = count.map(|count| format!(" and not {count} times")).unwrap_or_default();
         args.note(
             Fate::Problem,
             format!(
-                "there is no template for `{name}` here: its program is run once{many}, as a plain command"
+                "there is no template for `{name}` here: its program runs once{many}, as a plain command"
             ),
         );
         return shell("command", command, image);
     };
     let mut program = shell(template, command, image);
     program.arguments.insert("workers".into(), json!(count.unwrap_or(1)));
-    args.note(Fate::Changed, format!("`{name}` made a job of its own; it is our template `{template}` now"));
+    args.note(Fate::Changed, format!("`{name}` created its own job; it now uses the template `{template}`"));
     if let Some(missing) = launcher.missing {
-        args.note(Fate::Problem, format!("write what our template `{template}` needs to know: `{missing}`"));
+        args.note(
+            Fate::Problem,
+            format!("set the arguments that the template `{template}` requires: `{missing}`"),
+        );
     }
     program
 }
@@ -114,9 +117,9 @@ fn plain(
     recipe: Option<&Recipe>,
 ) -> Program {
     let Some(recipe) = recipe.filter(|recipe| !recipe.command.is_empty()) else {
-        task.note(Fate::Problem, format!("what the job template `{name}` runs is not known: import with its file of templates, or write the command"));
+        task.note(Fate::Problem, format!("the program of the job template `{name}` is unknown: import it with its file of templates, or write the command"));
         if let Some(args) = args {
-            args.tell(Fate::LeftOut, format!("arguments of `{name}`, whose program is not known"));
+            args.tell(Fate::LeftOut, format!("arguments of `{name}`, whose program is unknown"));
         }
         return failing(name);
     };
@@ -174,7 +177,7 @@ fn failing(name: &str) -> Program {
     let name = name.replace(['\'', '{', '}'], "");
     shell(
         "command",
-        format!("echo 'import: what the job template {name} runs is not known' >&2; exit 1"),
+        format!("echo 'import: the program of the job template {name} is unknown' >&2; exit 1"),
         None,
     )
 }

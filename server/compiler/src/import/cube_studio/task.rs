@@ -50,7 +50,7 @@ pub fn task(at: &At<'_>, place: Place<'_>, template: &str, recipe: Option<&Recip
     task.insert("arguments".into(), Value::Object(arguments));
     let mut env = recipe.map(|recipe| variables(&recipe.env, at, &context)).unwrap_or_default();
     if let Some(image) = image {
-        at.note(Fate::Changed, format!("the image {image} is kept in the variable KFJ_TASK_IMAGES: where there are no containers, its programs must be installed"));
+        at.note(Fate::Changed, format!("the image {image} is in the variable KFJ_TASK_IMAGES: without containers, its programs must be installed"));
         env.insert("KFJ_TASK_IMAGES".into(), json!(image));
     }
     insert_filled(&mut task, "env", Value::Object(env));
@@ -81,7 +81,7 @@ fn policies(at: &At<'_>, task: &mut Map<String, Value>) {
         match retries.text().as_deref().map(str::parse::<u32>) {
             Some(Ok(0)) => {}
             Some(Ok(count)) if count < 100 => _ = task.insert("retry".into(), json!({"attempts": count + 1})),
-            _ => retries.tell(Fate::Problem, "is no number of retries: say it in `retry.attempts`"),
+            _ => retries.tell(Fate::Problem, "is not a number of retries: set `retry.attempts`"),
         }
     }
     if let Some(timeout) = at.get("timeout") {
@@ -90,7 +90,7 @@ fn policies(at: &At<'_>, task: &mut Map<String, Value>) {
             Some(Ok(seconds)) if seconds < 1_000_000_000 => {
                 task.insert("timeout".into(), json!(format!("{seconds}s")));
             }
-            _ => timeout.tell(Fate::Problem, "is no number of seconds: say it in `timeout`"),
+            _ => timeout.tell(Fate::Problem, "is not a number of seconds: set `timeout`"),
         }
     }
     if let Some(skip) = at.get("skip") {
@@ -98,7 +98,7 @@ fn policies(at: &At<'_>, task: &mut Map<String, Value>) {
             Value::Bool(false) => skip.used(),
             _ => {
                 task.insert("when".into(), json!("false"));
-                skip.tell(Fate::Changed, "the task is never run: its `when` is false");
+                skip.tell(Fate::Changed, "the task never runs: its `when` is false");
             }
         }
     }
@@ -119,14 +119,12 @@ pub fn selector(at: &At<'_>) -> Map<String, Value> {
             Some((key, value)) if !key.trim().is_empty() => {
                 selector.insert(key.trim().into(), json!(value.trim()));
             }
-            _ => at.note(
-                Fate::Problem,
-                format!("`{pair}` is no label of a node: say it in `placement.selector`"),
-            ),
+            _ => at
+                .note(Fate::Problem, format!("`{pair}` is not a node label: set it in `placement.selector`")),
         }
     }
     if selector.is_empty() && text.is_empty() {
-        at.tell(Fate::Problem, "is no selector of nodes: say it in `placement.selector`");
+        at.tell(Fate::Problem, "is not a node selector: set `placement.selector`");
     }
     selector
 }
@@ -138,11 +136,11 @@ pub fn variables(text: &str, at: &At<'_>, context: &Context<'_>) -> Map<String, 
         let (name, value) = line.split_once('=').unwrap_or((line, ""));
         let name = name.trim();
         if OF_LAUNCHERS.contains(&name) {
-            at.note(Fate::LeftOut, format!("{name} sized a launcher's own pod, which is not needed here"));
+            at.note(Fate::LeftOut, format!("{name} sized the pod of a launcher, which is not needed here"));
         } else if crate::parse::is_variable(name) && !name.starts_with("CUBELOOM_") {
             env.insert(name.into(), json!(context.convert(value, at)));
         } else {
-            at.note(Fate::Problem, format!("`{line}` is no variable: say it in `env`"));
+            at.note(Fate::Problem, format!("`{line}` is not a variable: set it in `env`"));
         }
     }
     env

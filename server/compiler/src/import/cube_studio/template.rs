@@ -48,7 +48,8 @@ pub fn template(at: &At<'_>, name: &str) -> Value {
         }
     }
     if let Some(volumes) = at.get("job_template_volume") {
-        volumes.tell(Fate::Problem, "a template mounts nothing here: tasks that use it name the `volumes`");
+        volumes
+            .tell(Fate::Problem, "templates mount no volumes here: set `volumes` in the tasks that use it");
     }
     Value::Object(template)
 }
@@ -79,9 +80,9 @@ fn command(at: &At<'_>, context: &Context<'_>, options: Vec<String>) -> Vec<Stri
     if program.is_empty() {
         at.note(
             Fate::Problem,
-            "the job template names no program: its image's own was run; write the command",
+            "the job template has no program, because its image's default ran: write the command",
         );
-        return ["sh", "-c", "echo 'import: the program of this template is not known' >&2; exit 1"]
+        return ["sh", "-c", "echo 'import: the program of this template is unknown' >&2; exit 1"]
             .map(str::to_owned)
             .to_vec();
     }
@@ -105,7 +106,7 @@ fn parameters(at: &At<'_>) -> (Value, Vec<String>) {
             if properties.contains_key(&name) {
                 field.tell(
                     Fate::Problem,
-                    format!("`{option}` would be the second argument `{name}`: give it another name"),
+                    format!("`{option}` would be the second argument `{name}`: rename it"),
                 );
                 continue;
             }

@@ -25,7 +25,7 @@ impl Mounts {
     pub fn read(&mut self, at: &At<'_>) {
         match at.text() {
             Some(text) => self.read_text(at, &text),
-            None => at.tell(Fate::Problem, "is no list of mounts: say it in `volumes`"),
+            None => at.tell(Fate::Problem, "is not a list of mounts: set `volumes`"),
         }
     }
 
@@ -33,7 +33,12 @@ impl Mounts {
     pub fn read_text(&mut self, at: &At<'_>, text: &str) {
         for mount in text.split([',', '\n']).map(str::trim).filter(|mount| !mount.is_empty()) {
             if !self.one(at, mount) {
-                at.note(Fate::Problem, format!("the mount `{mount}` has no counterpart here: the task must find its files in another way"));
+                at.note(
+                    Fate::Problem,
+                    format!(
+                        "the mount `{mount}` has no counterpart here: give the task its files in another way"
+                    ),
+                );
             }
         }
     }
@@ -58,7 +63,9 @@ impl Mounts {
                 }
                 at.note(
                     Fate::Problem,
-                    format!("`{mount}` became the volume `{volume}`: an owner of the project has to make it"),
+                    format!(
+                        "`{mount}` became the volume `{volume}`: ask an owner of the project to create it"
+                    ),
                 );
                 let volume = json!({"name": volume, "mount": place});
                 if !self.volumes.contains(&volume) {

@@ -24,7 +24,7 @@ pub(super) fn resources(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes
     if let Some(devices) = wanted.rdma.filter(|devices| *devices > 0) {
         match &frame.facts.rdma {
             Some(name) => drop(amounts.insert(name.clone(), devices.to_string().into())),
-            None => notes.refuse("resources/rdma", "this cluster has no RDMA devices; leave `rdma` out"),
+            None => notes.refuse("resources/rdma", "this cluster has no RDMA devices; remove `rdma`"),
         }
     }
     asked(amounts, wanted)
@@ -77,12 +77,11 @@ fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>
             // Its name for a share of the memory is not a node resource: a pod that requests it is never
             // placed.
             None => {
-                Err("Volcano shares GPUs by their memory: ask for an amount of `memory` of one".into())
+                Err("Volcano shares GPUs by their memory: request an amount of GPU `memory`".into())
             }
         },
         (true, false, Some(other)) => Err(format!(
-            "on this cluster Volcano places every pod, and knows no shares of GPUs that {other} hands out: ask for a \
-             `count`, or have nodes offer `volcano.sh/vgpu-number` (Volcano's vGPU device plugin)"
+            "Volcano schedules all pods here, and does not support GPU shares of {other}: request a `count`, or install Volcano's vGPU device plugin (`volcano.sh/vgpu-number`)"
         )),
         (false, _, Some(_)) => {
             let percent = gpu.fraction.map(|fraction| (fraction * 100.0).round().clamp(1.0, 100.0) as u64);
@@ -92,12 +91,10 @@ fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>
             Ok([(cards.resource.clone(), 1)].into_iter().chain(asked).collect())
         }
         (false, _, None) if kai::is_there(facts) => {
-            Err("KAI-Scheduler is there, but no queue of its is named: ask for a `count`, or have an administrator name one \
-             (`kai_queue`)"
+            Err("KAI-Scheduler is installed, but its queue is not set: request a `count`, or ask an administrator to set `kai_queue`"
                 .into())
         }
-        (_, _, None) => Err("this cluster hands out whole GPUs only (neither HAMi nor KAI-Scheduler shares them): \
-             ask for a `count`"
+        (_, _, None) => Err("this cluster allocates whole GPUs only (it has neither HAMi nor KAI-Scheduler): request a `count`"
             .into()),
     }
 }
@@ -118,7 +115,7 @@ pub fn card_nodes(facts: &CardFacts, wanted: &Resources, notes: &mut Notes) -> O
     if products.is_empty() {
         let names: Vec<&str> = facts.products.iter().chain(&facts.mig).map(String::as_str).collect();
         let has = match names.is_empty() {
-            true => "the cluster's facts name no types; leave `type` out".to_owned(),
+            true => "the cluster's facts list no GPU types; remove `type`".to_owned(),
             false => format!("there are: {}", crate::nearest::listing(names.into_iter())),
         };
         notes.refuse("resources/gpu", format!("no node has GPUs of the type `{kind}`; {has}"));

@@ -40,7 +40,7 @@ fn bare(name: &str) -> String {
 
 fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
     if facts.volcano.is_none() && facts.kueue.is_some() {
-        return Some("Kueue, which queues jobs here, would not know of it");
+        return Some("Kueue, which queues jobs here, does not support it");
     }
     job.roles.iter().any(|role| role.replicas > MOST).then_some("a role has more than 10000 workers")
 }

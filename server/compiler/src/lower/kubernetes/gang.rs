@@ -17,7 +17,7 @@ pub fn explain(frame: &Frame<'_>, notes: &mut Notes) {
     let (gang, all) = (frame.job.gang, frame.job.workers());
     let sentence = match (&frame.facts.volcano, &frame.facts.kueue) {
         (Some(volcano), _) if gang > 1 && starts_first(frame) => format!(
-            "Volcano starts the first worker when there is room for all {all}, from the queue `{}`; it starts the others",
+            "Volcano starts the first worker when there is capacity for all {all}, from the queue `{}`; it starts the others",
             volcano.queue
         ),
         (Some(volcano), _) if gang > 1 => {
@@ -26,20 +26,20 @@ pub fn explain(frame: &Frame<'_>, notes: &mut Notes) {
         (Some(volcano), _) => format!("Volcano schedules it, from the queue `{}`", volcano.queue),
         (None, Some(kueue)) => {
             let each = if splits(frame) {
-                "; its roles are let in one by one, so a gang may start in part"
+                "; its roles are admitted one by one, so a gang may start in part"
             } else {
                 ""
             };
-            format!("Kueue lets it start when the queue `{}` has room{each}", kueue.queue)
+            format!("Kueue admits it when the queue `{}` has capacity{each}", kueue.queue)
         }
         (None, None) if gang > 1 => format!(
-            "nothing here starts a gang whole: where there is little room, some of its {gang} workers wait for others"
+            "this cluster has no gang scheduling: when resources are short, some of its {gang} workers wait for others"
         ),
         (None, None) => return,
     };
     notes.decide(sentence);
     if frame.job.elastic.is_some() && kueue(frame).is_some() {
-        let keeps = "Kueue lets in whole jobs: it keeps the workers that it starts with, and gives them back together";
+        let keeps = "Kueue admits whole jobs: it keeps its initial workers until it ends";
         notes.decide(keeps);
     }
 }

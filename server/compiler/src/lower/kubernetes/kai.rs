@@ -33,8 +33,7 @@ pub fn refuse_several(frame: &Frame<'_>, notes: &mut Notes) {
     if frame.job.workers() > 1 {
         notes.refuse(
             "resources/gpu",
-            "KAI-Scheduler places pods with parts of GPUs one by one, and would start workers that wait for each \
-             other in part: ask for a `count`, or for one worker",
+            "KAI-Scheduler schedules pods with GPU fractions one by one, so a gang might start in part: request a `count`, or a single worker",
         );
     }
 }
@@ -50,7 +49,7 @@ pub fn mark(
 ) {
     let Some(gpu) = &resources.gpu else { return };
     let Some(QueueFacts { queue, priority_class }) = queue(frame.facts, gpu) else { return };
-    notes.decide(format!("KAI-Scheduler places it on a part of a GPU, from the queue `{queue}`"));
+    notes.decide(format!("KAI-Scheduler schedules it on a GPU fraction, from the queue `{queue}`"));
     spec.insert("schedulerName".into(), "kai-scheduler".into());
     labels.insert("kai.scheduler/queue".into(), queue.as_str().into());
     if let Some(class) = priority_class {

@@ -63,7 +63,7 @@ struct Frame<'a> {
 pub fn lower(job: &Job, facts: &KubernetesFacts) -> Result<KubernetesJob, Vec<Refusal>> {
     let mut notes = Notes::default();
     let Some(framework) = frameworks::find(&job.framework) else {
-        notes.refuse("template", format!("this version does not know the framework `{}`", job.framework));
+        notes.refuse("template", format!("this version does not support the framework `{}`", job.framework));
         return Err(notes.refusals);
     };
     let way = way::choose(job, framework, facts, &mut notes);

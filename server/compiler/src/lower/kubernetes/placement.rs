@@ -26,9 +26,7 @@ pub fn place(frame: &Frame<'_>, role: &JobRole, spec: &mut Map<String, Value>, n
             tolerations.extend(&group.tolerations);
         } else {
             selector.insert(GROUP.into(), name.as_str().into());
-            notes.decide(format!(
-                "the node group `{name}` is taken to be the nodes with the label {GROUP}={name}"
-            ));
+            notes.decide(format!("the node group `{name}` is the nodes with the label {GROUP}={name}"));
         }
     }
     selector.extend(placement.selector.iter().map(|(key, value)| (key.clone(), value.as_str().into())));
@@ -63,10 +61,10 @@ fn affinity(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) -> Map<String,
     }
     let (spares, aside) = (&frame.facts.spare_nodes, &frame.facts.aside_nodes);
     if !spares.is_empty() {
-        notes.decide(format!("it goes to none of the spare nodes: {}", spares.join(", ")));
+        notes.decide(format!("it does not use standby nodes: {}", spares.join(", ")));
     }
     if !aside.is_empty() {
-        notes.decide(format!("it goes to none of the nodes that are set aside: {}", aside.join(", ")));
+        notes.decide(format!("it does not use cordoned nodes: {}", aside.join(", ")));
     }
     if !spares.is_empty() || !aside.is_empty() {
         // A rule about node names accepts one name.
@@ -82,10 +80,10 @@ fn affinity(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) -> Map<String,
         Spread::Required => {
             notes.decide(match by(frame) {
                 SpreadBy::Host => {
-                    "it shares no host with another job of its run; where every host has one, it waits"
+                    "it shares no host with another job of its run; if every host has one, it waits"
                 }
                 SpreadBy::Zone => {
-                    "it shares no zone with another job of its run; where every zone has one, it waits"
+                    "it shares no zone with another job of its run; if every zone has one, it waits"
                 }
             });
             required.push(other_jobs(frame));

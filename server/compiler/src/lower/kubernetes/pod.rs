@@ -119,8 +119,7 @@ fn network(frame: &Frame<'_>, spec: &mut Map<String, Value>, notes: &mut Notes) 
             spec.insert("hostNetwork".into(), true.into());
             spec.insert("dnsPolicy".into(), "ClusterFirstWithHostNet".into());
         } else {
-            let message =
-                "this cluster does not let pods use the nodes' own network; leave `host_network` out";
+            let message = "this cluster does not allow the host network; remove `host_network`";
             notes.refuse("placement/host_network", message);
         }
     }

@@ -30,13 +30,13 @@ pub struct RolePods {
 pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<String, String>) {
     let job = frame.job;
     if job.image.is_none() {
-        let message = "the task's template names no `image`: it runs on machines without containers only";
+        let message = "the task's template has no `image`: it runs only on machines without containers";
         notes.refuse("template", message);
     }
     if let Some(python) = job.python.as_ref().filter(|python| !python.requirements.is_empty()) {
         let packages = python.requirements.join(", ");
         notes.decide(format!(
-            "the image must hold the Python packages; nothing is installed in a pod: {packages}"
+            "the image must contain the Python packages, because pods install none: {packages}"
         ));
     }
     let members = members(frame);
@@ -98,7 +98,7 @@ fn refuse_shell(frame: &Frame<'_>, role: &JobRole, environment: &Environment, no
         notes.refuse(
             "template",
             format!(
-                "`$({name})` of the role `{}` is not known where this cluster's operator starts its program",
+                "`$({name})` of the role `{}` is unknown when this cluster's operator starts its program",
                 role.name
             ),
         );

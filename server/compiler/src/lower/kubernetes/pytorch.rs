@@ -36,7 +36,7 @@ const GIVES: &[&str] = &[
 /// that worker ends with a special exit code, and the operator takes it for the end of the job.
 fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
     if job.elastic.is_some() && super::are_ours(facts) {
-        return Some("it is elastic, and its operator fails it for a worker that it gives back");
+        return Some("it is elastic, and its operator fails it when a worker is removed");
     }
     let master = job.roles.iter().any(|role| role.name == "master");
     let exclusive = |role: &JobRole| role.name != "master" && role.resources.cpu_exclusive;
@@ -44,7 +44,7 @@ fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
         return Some("it has no master, and is not elastic");
     }
     (master && job.roles.iter().any(exclusive)).then_some(
-        "what its operator adds to workers, to wait for the master, would keep them from having cores of their own",
+        "its operator adds a container that waits for the master, so its workers could not have dedicated CPUs",
     )
 }
 

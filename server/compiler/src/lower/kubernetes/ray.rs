@@ -36,7 +36,7 @@ pub const OPERATOR: Operator = Operator {
 const MOST: u32 = 100;
 
 fn unfit(job: &Job, _: &KubernetesFacts) -> Option<&'static str> {
-    (job.workers() > MOST).then_some("it has more than 100 workers, each of which would be a group")
+    (job.workers() > MOST).then_some("it has more than 100 workers, and each would be a group")
 }
 
 fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {

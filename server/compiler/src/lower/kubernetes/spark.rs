@@ -45,16 +45,18 @@ fn version(job: &Job) -> &str {
 
 fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
     if job.workers() == 1 {
-        return Some("its driver works alone, or asks another cluster for executors");
+        return Some("its driver works alone, or gets executors from another cluster");
     }
     let driver = job.roles.iter().find(|role| role.name == DRIVER);
     if driver.is_none_or(|driver| Submission::read(&driver.argv).is_none()) {
-        return Some("its driver is not started by `spark-submit` with options that an application may have");
+        return Some(
+            "its driver is not started by `spark-submit`, or with options that a SparkApplication does not support",
+        );
     }
     facts
         .spark_account
         .is_none()
-        .then_some("no account is named that lets drivers make executors (`spark_account`)")
+        .then_some("no account is set that allows drivers to create executors (`spark_account`)")
 }
 
 fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {

@@ -111,7 +111,7 @@ impl Setting<'_> {
             match found {
                 Some(told) => drop(who.insert(name.clone(), told)),
                 None => notes
-                    .refuse("template", format!("the variable {name} cannot be told to pods of one role")),
+                    .refuse("template", format!("the variable {name} cannot be passed to pods of one role")),
             }
         }
         (who, samples.into_iter().next().map(|(_, (_, identity))| identity).unwrap_or_default())

@@ -199,7 +199,7 @@ impl Volumes {
                 Some(VolumePlace::Claim { claim, .. }) => self.claim(at, claim),
                 Some(VolumePlace::Folder { .. } | VolumePlace::ObjectStore { .. }) => {
                     let message = format!(
-                        "the volume `{}` is neither a claim nor a folder of the workspace: pods see no other folders",
+                        "the volume `{}` is neither a PVC nor a folder of the workspace: pods cannot use other folders",
                         mount.name
                     );
                     notes.refuse(format!("volumes/{at}"), message);
@@ -207,7 +207,7 @@ impl Volumes {
                 }
                 None => {
                     let name = &mount.name;
-                    notes.decide(format!("the volume `{name}` is taken to be a claim of that name"));
+                    notes.decide(format!("the volume `{name}` is the PVC of that name"));
                     self.claim(at, name)
                 }
             };
@@ -228,14 +228,13 @@ fn by_path(at: usize, mount: &VolumeMount, notes: &mut Notes) {
     let name = &mount.name;
     if mount.mount.is_some() {
         let message = format!(
-            "the volume `{name}` is a folder of the workspace, in a claim that projects share: leave `mount` out, its path is \
-             in the variable {}",
+            "the volume `{name}` is a folder of the workspace, in a PVC that projects share: remove `mount`, its path is in the variable {}",
             volume_variable(name)
         );
         notes.refuse(format!("volumes/{at}/mount"), message);
     } else if mount.read_only {
         notes.decide(format!(
-            "the volume `{name}` can be written to: it is a folder of the workspace, in a claim that projects share"
+            "the volume `{name}` is writable: it is a folder of the workspace, in a PVC that projects share"
         ));
     }
 }

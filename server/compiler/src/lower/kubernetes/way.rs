@@ -27,10 +27,10 @@ pub enum Way {
 pub fn choose(job: &Job, framework: &'static Framework, facts: &KubernetesFacts, notes: &mut Notes) -> Way {
     if framework.is_single() {
         if facts.kueue.is_some() && facts.volcano.is_none() {
-            notes.decide("Job: it has one worker, which no operator needs to know of, and Kueue queues Jobs");
+            notes.decide("Job: it has one worker and needs no operator, and Kueue queues Jobs");
             return Way::Job;
         }
-        notes.decide("Pod: it has one worker, which no operator needs to know of");
+        notes.decide("Pod: it has one worker and needs no operator");
         return Way::Pod;
     }
     let reason = match framework.operator {
@@ -38,7 +38,7 @@ pub fn choose(job: &Job, framework: &'static Framework, facts: &KubernetesFacts,
         Some(operator) => match obstacle(job, operator, facts) {
             None => {
                 let Operator { kind, name, serves, .. } = operator;
-                notes.decide(format!("{kind}: {name} is there (`{serves}`)"));
+                notes.decide(format!("{kind}: {name} is installed (`{serves}`)"));
                 return Way::Operator(operator);
             }
             Some(obstacle) => obstacle,
@@ -51,24 +51,24 @@ pub fn choose(job: &Job, framework: &'static Framework, facts: &KubernetesFacts,
     }
     let roles = job.roles.iter().filter(|role| role.replicas > 0).count();
     let what = if roles > 1 { "an indexed Job for each role" } else { "indexed Job" };
-    notes.decide(format!("{what}, {rendered}: {reason}, and Volcano is not there"));
+    notes.decide(format!("{what}, {rendered}: {reason}, and Volcano is not installed"));
     Way::Indexed
 }
 
 /// The reason why an operator cannot be used.
 pub fn obstacle(job: &Job, operator: &Operator, facts: &KubernetesFacts) -> Option<String> {
     let Some(installed) = facts.kinds.get(operator.serves) else {
-        return Some(format!("{} is not there (`{}`)", operator.name, operator.serves));
+        return Some(format!("{} is not installed (`{}`)", operator.name, operator.serves));
     };
     if let Some(reason) = (operator.unfit)(job, facts) {
-        return Some(format!("a {} cannot hold it: {reason}", operator.kind));
+        return Some(format!("a {} cannot express it: {reason}", operator.kind));
     }
     if job.gang == 1 || facts.volcano.is_none() {
         return None;
     }
     let name = operator.name;
     match operator.start {
-        Start::Apart => Some(format!("{name} starts no gang whole, as Volcano does")),
+        Start::Apart => Some(format!("{name} has no gang scheduling, unlike Volcano")),
         Start::Gang | Start::First => (!installed.gang).then(|| {
             format!("{name} was started without Volcano's gang scheduling, so a gang might start in part")
         }),

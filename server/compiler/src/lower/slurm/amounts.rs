@@ -26,14 +26,14 @@ pub fn of(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Amounts {
     let cpus = wanted.cpu.0.div_ceil(1000).max(1);
     if cpus * 1000 != wanted.cpu.0 {
         let rounded = if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") };
-        notes.decide(format!("`cpu: {}` becomes {rounded}: Slurm hands out whole ones", wanted.cpu));
+        notes.decide(format!("`cpu: {}` becomes {rounded}: Slurm allocates whole CPUs", wanted.cpu));
     }
     if wanted.shm.is_some_and(|shm| shm.0 > 0) {
-        notes.decide("`shm` asks for nothing: workers see the node's own /dev/shm");
+        notes.decide("`shm` has no effect: workers use the node's own /dev/shm");
     }
     if let Some(limit) = wanted.cpu_limit.filter(|limit| limit.0.div_ceil(1000) != cpus) {
         notes.decide(format!(
-            "`cpu_limit: {limit}` has no effect: on Slurm a worker has its CPUs for itself, and no more"
+            "`cpu_limit: {limit}` has no effect: on Slurm a worker has exactly its dedicated CPUs"
         ));
     }
     let mut by_node = Vec::new();
@@ -51,7 +51,7 @@ pub fn of(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Amounts {
     if let Some(devices) = wanted.rdma.filter(|devices| *devices > 0) {
         match &frame.facts.rdma {
             Some(name) => by_node.push(format!("{name}:{devices}")),
-            None => notes.refuse("resources/rdma", "this cluster has no RDMA devices; leave `rdma` out"),
+            None => notes.refuse("resources/rdma", "this cluster has no RDMA devices; remove `rdma`"),
         }
     }
     let memory_per_cpu =
@@ -108,7 +108,7 @@ fn cards(frame: &Frame<'_>, gpu: &GpuRequest) -> Result<Given, String> {
         return Ok(Given::Cards(None));
     }
     let Some(facts) = &frame.facts.cards else {
-        return Err("this cluster has no GPUs; leave `gpu` out".into());
+        return Err("this cluster has no GPUs; remove `gpu`".into());
     };
     match (gpu.count, gpu.fraction) {
         (Some(count), _) => {
@@ -117,19 +117,17 @@ fn cards(frame: &Frame<'_>, gpu: &GpuRequest) -> Result<Given, String> {
             Ok(Given::Cards(Some((cards, count))))
         }
         (None, Some(fraction)) => shards(facts, gpu, fraction),
-        (None, None) => {
-            Err("Slurm shares no GPUs by their memory: ask for a `fraction`, or for a `count`".into())
-        }
+        (None, None) => Err("Slurm does not share GPUs by memory: request a `fraction` or a `count`".into()),
     }
 }
 
 /// A GPU fraction, rounded up to shards.
 fn shards(facts: &SlurmCards, gpu: &GpuRequest, fraction: f64) -> Result<Given, String> {
     let Some(shards) = facts.shards else {
-        return Err("this cluster hands out whole GPUs only (it has no shards): ask for a `count`".into());
+        return Err("this cluster allocates whole GPUs only (it has no shards): request a `count`".into());
     };
     if gpu.kind.is_some() {
-        return Err("Slurm's shards have no types: leave `type` out, or ask for a `count`".into());
+        return Err("Slurm's shards have no types: remove `type`, or request a `count`".into());
     }
     Ok(Given::Shards((fraction * f64::from(shards)).ceil().clamp(1.0, f64::from(shards)) as u64))
 }
@@ -146,9 +144,9 @@ fn named<'f>(facts: &'f SlurmCards, wanted: &str) -> Result<&'f str, String> {
     match found[..] {
         [one] => Ok(one),
         [] if facts.types.is_empty() => Err(format!(
-            "no node has GPUs of the type `{wanted}`; the cluster's facts name no types, leave `type` out"
+            "no node has GPUs of the type `{wanted}`; the cluster's facts list no GPU types, remove `type`"
         )),
         [] => Err(format!("no node has GPUs of the type `{wanted}`; there are: {}", listing(types()))),
-        _ => Err(format!("`{wanted}` is several types, and Slurm takes one: {}", listing(found))),
+        _ => Err(format!("`{wanted}` matches several types, but Slurm accepts only one: {}", listing(found))),
     }
 }

@@ -59,10 +59,10 @@ fn apart(frame: &Frame<'_>, workers: u32, got: &Amounts, notes: &mut Notes) -> b
     }
     let counted = got.by_node();
     if !counted.is_empty() {
-        notes.decide(format!("each of its workers has a node of its own: Slurm counts `{counted}` by node"));
+        notes.decide(format!("each of its workers has its own node: Slurm counts `{counted}` by node"));
     } else if frame.framework.by_address {
         notes.decide(format!(
-            "each of its workers has a node of its own: `{}` tells them apart by their addresses",
+            "each of its workers has its own node: `{}` distinguishes them by their addresses",
             frame.framework.name
         ));
     }

@@ -44,14 +44,17 @@ pub fn of<'a>(frame: &Frame<'a>, paths: &LocalPaths, notes: &mut Notes) -> Optio
     }
     let binds = binds(paths);
     if let Some(path) = binds.iter().find(|path| path.contains([',', ':'])) {
-        notes.refuse("volumes", format!("the folder `{path}` has a `,` or `:`: no image can be given it"));
+        notes.refuse(
+            "volumes",
+            format!("the folder `{path}` has a `,` or `:`: it cannot be mounted into an image"),
+        );
     }
     let has_cards = frame.job.roles.iter().any(|role| role.resources.gpu.is_some());
     if by.by == ContainerProgram::Charliecloud && has_cards {
-        notes.decide("its image must hold the driver's libraries: `ch-fromhost --nvidia` puts them there");
+        notes.decide("its image must contain the driver's libraries: add them with `ch-fromhost --nvidia`");
     }
     if by.by == ContainerProgram::Charliecloud && frame.job.writable_root {
-        notes.decide("its image cannot be written to: Charliecloud's are read only");
+        notes.decide("its image is read-only: Charliecloud cannot write to images");
     }
     notes.decide(format!("its programs run in the image `{image}`, by {}", by.program()));
     Some(Container {

@@ -51,7 +51,7 @@ pub fn bound(job: &Job, bindings: &SlurmBindings) -> Result<SlurmJob, Vec<Refusa
     let mut notes = Notes::default();
     if let Some(account) = &bindings.counted_as {
         notes.decide(format!(
-            "it is to be submitted with `--account={account}`, the account of its project's quota, which goes over the script's own"
+            "it is submitted with `--account={account}`, the account of its project's quota, which overrides the script's"
         ));
     }
     with(job, &bindings.facts, notes)
@@ -59,7 +59,7 @@ pub fn bound(job: &Job, bindings: &SlurmBindings) -> Result<SlurmJob, Vec<Refusa
 
 fn with(job: &Job, facts: &SlurmFacts, mut notes: Notes) -> Result<SlurmJob, Vec<Refusal>> {
     let Some(framework) = frameworks::find(&job.framework) else {
-        notes.refuse("template", format!("this version does not know the framework `{}`", job.framework));
+        notes.refuse("template", format!("this version does not support the framework `{}`", job.framework));
         return Err(notes.refusals);
     };
     let facts = &facts.of_project(&job.project);
@@ -123,7 +123,7 @@ fn explain(frame: &Frame<'_>, notes: &mut Notes) {
         let packages = python.requirements.join(", ");
         let in_image = job.image.is_some() && frame.facts.containers.is_some();
         notes.decide(if in_image {
-            format!("the image must hold the Python packages; nothing is installed on the nodes: {packages}")
+            format!("the image must contain the Python packages, because nodes install none: {packages}")
         } else {
             format!("`{}` of the nodes must have its packages: {packages}", python.interpreter)
         });
@@ -137,11 +137,11 @@ fn explain(frame: &Frame<'_>, notes: &mut Notes) {
     }
     if job.workers() > LINK_PORT {
         notes.decide(format!(
-            "at most {LINK_PORT} of its {} workers can be on one node, each with a port of its own",
+            "at most {LINK_PORT} of its {} workers can be on one node, each with its own port",
             job.workers()
         ));
     }
     if job.timeout.is_none() {
-        notes.decide("it has no timeout: the partition's own limit holds");
+        notes.decide("it has no timeout: the partition's limit applies");
     }
 }

@@ -29,12 +29,12 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> LocalPaths {
             Some(VolumePlace::Workspace { path }) => below(path),
             Some(VolumePlace::Folder { path }) => path.clone(),
             Some(VolumePlace::Claim { .. } | VolumePlace::ObjectStore { .. }) => {
-                let message = format!("the volume `{}` is no folder of this cluster's nodes", mount.name);
+                let message = format!("the volume `{}` is not a folder on this cluster's nodes", mount.name);
                 notes.refuse("volumes", message);
                 continue;
             }
             None => {
-                let message = format!("the cluster's facts do not say where the volume `{}` is", mount.name);
+                let message = format!("the cluster's facts have no path for the volume `{}`", mount.name);
                 notes.refuse("volumes", message);
                 continue;
             }

@@ -53,10 +53,10 @@ pub fn asked(
 fn kept_off(frame: &Frame<'_>, notes: &mut Notes) -> Option<String> {
     let (aside, spares) = (&frame.facts.aside_nodes, &frame.facts.spare_nodes);
     if !aside.is_empty() {
-        notes.decide(format!("no worker goes to nodes that are set aside: {}", aside.join(",")));
+        notes.decide(format!("it does not use cordoned nodes: {}", aside.join(",")));
     }
     if !spares.is_empty() {
-        notes.decide(format!("it goes to none of the spare nodes: {}", spares.join(", ")));
+        notes.decide(format!("it does not use standby nodes: {}", spares.join(", ")));
     }
     let all: Vec<&str> = aside.iter().chain(spares).map(String::as_str).collect();
     (!all.is_empty()).then(|| format!("--exclude={}", all.join(",")))
@@ -68,7 +68,7 @@ fn features(frame: &Frame<'_>, notes: &mut Notes) -> Vec<String> {
     if let Some(name) = placement.node_group.as_ref().filter(|_| group(frame).is_none()) {
         let groups = &frame.facts.node_groups;
         let has = match groups.is_empty() {
-            true => "it has none, leave `node_group` out".to_owned(),
+            true => "it has none, remove `node_group`".to_owned(),
             false => format!("it has: {}", listing(groups.keys().map(String::as_str))),
         };
         notes.refuse("placement/node_group", format!("this cluster has no node group `{name}`; {has}"));
@@ -81,16 +81,16 @@ fn features(frame: &Frame<'_>, notes: &mut Notes) -> Vec<String> {
             None => {
                 let known = listing(frame.facts.features.keys().map(String::as_str));
                 let has =
-                    if known.is_empty() { "it names none".into() } else { format!("it names: {known}") };
+                    if known.is_empty() { "it lists none".into() } else { format!("it lists: {known}") };
                 notes.refuse(
                     format!("placement/selector/{key}"),
-                    format!("the cluster's facts name no feature for `{wanted}`; {has}"),
+                    format!("the cluster's facts list no feature for `{wanted}`; {has}"),
                 );
             }
         }
     }
     if !placement.tolerations.is_empty() {
-        notes.decide("`tolerations` mean nothing here: partitions say who may use which nodes");
+        notes.decide("`tolerations` have no effect here: partitions control who may use which nodes");
     }
     features.sort();
     features.dedup();
@@ -102,17 +102,15 @@ fn features(frame: &Frame<'_>, notes: &mut Notes) -> Vec<String> {
 fn apart(frame: &Frame<'_>, asked: &mut Vec<String>, notes: &mut Notes) {
     let placement = &frame.job.placement;
     if placement.spread == Some(Spread::Preferred) {
-        notes.decide("`spread: preferred` means nothing here: Slurm knows nothing of runs, and a node is its own or shared");
+        notes.decide("`spread: preferred` has no effect here: Slurm does not know runs, and a node is exclusive or shared");
     }
     if !whole_nodes(frame) {
         return;
     }
     if placement.spread_by == Some(SpreadBy::Zone) {
-        notes.refuse("placement/spread_by", "Slurm knows no zones: spread by `host`, or not at all");
+        notes.refuse("placement/spread_by", "Slurm has no zones: spread by `host`, or not at all");
         return;
     }
     asked.push("--exclusive".into());
-    notes.decide(
-        "it has its nodes, with all of their memory, to itself: so no other task of its run is on them",
-    );
+    notes.decide("it has exclusive nodes with all of their memory, so no other task of its run is on them");
 }

@@ -63,11 +63,11 @@ fn no_template_is_made_of_a_launcher() {
         let &[(fate, message)] = lines.as_slice() else { panic!("{name}: {lines:?}") };
         match ours {
             Some(ours) => {
-                assert!(message.ends_with(&format!("which is our template `{ours}`")), "{message}");
+                assert!(message.ends_with(&format!("for which the template is `{ours}`")), "{message}");
                 assert_eq!(fate, Fate::Changed);
             }
             None => {
-                assert!(message.ends_with("no template here yet"), "{message}");
+                assert!(message.ends_with("there is no template yet"), "{message}");
                 assert_eq!(fate, Fate::Problem);
             }
         }
@@ -102,7 +102,7 @@ fn what_a_launcher_started_runs_as_our_template() {
         if name == "hyperparam-search-nni" {
             assert!(wrong.len() == 1 && wrong[0].message.contains("`search_space`"), "{wrong:#?}");
             let (fate, message) = said(&imported, "/tasks/0/args")[1];
-            assert!(fate == Fate::Problem && message.ends_with("needs to know: `search_space`"), "{message}");
+            assert!(fate == Fate::Problem && message.ends_with("requires: `search_space`"), "{message}");
         } else {
             assert!(wrong.is_empty(), "{name}: {wrong:#?}");
         }
@@ -115,13 +115,12 @@ fn a_launcher_without_a_command_is_told_and_not_run() {
         for (name, _) in SHIPPED {
             let (task, imported) = one_task(name, args.clone());
             assert_eq!(task["template"], "command");
-            assert!(task["arguments"]["command"][2].as_str().unwrap().ends_with("is not known' >&2; exit 1"));
+            assert!(task["arguments"]["command"][2].as_str().unwrap().ends_with("is unknown' >&2; exit 1"));
             assert!(!task.to_string().contains("launcher.py"), "{task}");
             let lines = said(&imported, "/tasks/0");
             assert!(
-                lines.iter().any(
-                    |(fate, message)| *fate == Fate::Problem && message.contains("does not say what ran")
-                ),
+                lines.iter().any(|(fate, message)| *fate == Fate::Problem
+                    && message.contains("does not contain its command")),
                 "{lines:?}"
             );
         }

@@ -118,12 +118,12 @@ fn shares_are_asked_for_by_the_names_of_who_hands_them_out() {
     );
     let memory = json!({"volcano.sh/vgpu-number": "1", "volcano.sh/vgpu-memory": "8192"});
     assert_eq!(pod(&share("memory: 8Gi"), volcano).1, memory);
-    assert!(said(&share("fraction: 0.25"), volcano).contains("ask for an amount of `memory`"));
+    assert!(said(&share("fraction: 0.25"), volcano).contains("request an amount of GPU `memory`"));
     let both = "kubernetes: {volcano: {queue: q}, cards: {hami: true}}";
     for gpu in ["fraction: 0.25", "memory: 8Gi"] {
         let said = said(&share(gpu), both);
         assert!(
-            said.contains("Volcano places every pod") && said.contains("volcano.sh/vgpu-number"),
+            said.contains("Volcano schedules all pods here") && said.contains("volcano.sh/vgpu-number"),
             "{said}"
         );
     }
@@ -156,12 +156,12 @@ fn kai_places_single_pods_with_parts_of_cards() {
     let of_each = cluster("kubernetes: {cards: {kai: {queue: \"{project}-cards\"}}}").1.of_project("vision");
     assert_eq!(of_each.cards.kai.unwrap().queue, "vision-cards");
     let crowd = "template: crowd, arguments: {workers: 2}, resources: {gpu: {fraction: 0.5}}";
-    assert!(said(crowd, kai).contains("KAI-Scheduler places pods with parts of GPUs one by one"));
+    assert!(said(crowd, kai).contains("KAI-Scheduler schedules pods with GPU fractions one by one"));
     let beside = "kubernetes: {volcano: {queue: q}, cards: {kai: {queue: q}}}";
     let refused = said(&share("memory: 8Gi"), beside);
-    assert!(refused.contains("no shares of GPUs that KAI-Scheduler hands out"), "{refused}");
+    assert!(refused.contains("does not support GPU shares of KAI-Scheduler"), "{refused}");
     let unnamed = "kubernetes: {kinds: {queues.scheduling.run.ai/v2: {}}}";
-    assert!(said(&share("fraction: 0.5"), unnamed).contains("no queue of its is named"));
+    assert!(said(&share("fraction: 0.5"), unnamed).contains("its queue is not set"));
 }
 
 /// Without feature discovery only the number of GPUs is known.

@@ -184,7 +184,7 @@ fn an_elastic_jobs_pods_are_told_the_same_whatever_its_size() {
     let says_so = |facts: &str| {
         let (facts, kubernetes) = cluster(&format!("kubernetes: {{{facts}}}"));
         let lowered = lower(&try_job(task, &facts).unwrap(), &kubernetes).unwrap();
-        lowered.decisions.iter().any(|decision| decision.contains("keeps the workers that it starts with"))
+        lowered.decisions.iter().any(|decision| decision.contains("keeps its initial workers until it ends"))
     };
     assert!(says_so(&kueue) && !says_so(operator));
 }
@@ -307,11 +307,11 @@ fn frameworkcontroller_is_passed_over_where_it_would_break_a_promise() {
     for (scheduler, expected) in [
         (
             "volcano: {queue: q}",
-            "Volcano Job, with the identity of each worker written by Cubeloom: frameworkcontroller starts no gang whole, as Volcano does",
+            "Volcano Job, with the identity of each worker written by Cubeloom: frameworkcontroller has no gang scheduling, unlike Volcano",
         ),
         (
             "kueue: {queue: q}",
-            "an indexed Job for each role, with the identity of each worker written by Cubeloom: a Framework cannot hold it: Kueue, which queues jobs here, would not know of it, and Volcano is not there",
+            "an indexed Job for each role, with the identity of each worker written by Cubeloom: a Framework cannot express it: Kueue, which queues jobs here, does not support it, and Volcano is not installed",
         ),
     ] {
         let facts = format!(

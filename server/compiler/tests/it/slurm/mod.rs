@@ -160,14 +160,14 @@ fn what_a_cluster_cannot_give_is_refused_with_its_place() {
     for (cluster, wish, place, word) in [
         (BARE, "resources: {gpu: {count: 1}}", "resources/gpu", "no GPUs"),
         (BARE, "resources: {rdma: 1}", "resources/rdma", "no RDMA"),
-        (BARE, "placement: {selector: {disk: ssd}}", "placement/selector/disk", "it names none"),
-        (BARE, "volumes: [data]", "volumes", "where the volume `data` is"),
+        (BARE, "placement: {selector: {disk: ssd}}", "placement/selector/disk", "it lists none"),
+        (BARE, "volumes: [data]", "volumes", "no path for the volume `data`"),
         (FULL_CLUSTER, "placement: {node_group: big}", "placement/node_group", "it has: cards"),
         (FULL_CLUSTER, "placement: {selector: {disk: hdd}}", "placement/selector/disk", "disk=ssd"),
         (FULL_CLUSTER, "placement: {spread: required, spread_by: zone}", "placement/spread_by", "zones"),
         (FULL_CLUSTER, "resources: {gpu: {count: 1, type: V100}}", "resources/gpu", "there are: a100, h100"),
         (FULL_CLUSTER, "resources: {gpu: {count: 1, type: \"100\"}}", "resources/gpu", "several types"),
-        (FULL_CLUSTER, "resources: {gpu: {memory: 8Gi}}", "resources/gpu", "by their memory"),
+        (FULL_CLUSTER, "resources: {gpu: {memory: 8Gi}}", "resources/gpu", "by memory"),
         (FULL_CLUSTER, "resources: {gpu: {fraction: 0.5, type: a100}}", "resources/gpu", "have no types"),
     ] {
         let refused = refusals(cluster, &format!("{echo}, {wish}"));
@@ -214,7 +214,7 @@ fn a_preview_is_bound_as_the_submission_would_be() {
     let submitted = cubeloom_compiler::lower::lower(&second, &bindings).unwrap().object();
     assert_eq!(jobs[0].clone().ok(), submitted);
     let script = jobs[0].as_ref().unwrap()["script"].as_str().unwrap();
-    assert!(script.contains("it is to be submitted with `--account=cl-p-vision`"), "{script}");
+    assert!(script.contains("it is submitted with `--account=cl-p-vision`"), "{script}");
     let refused = shown(Err(Failure::new(FailureKind::CouldNotStart, "`bob` has no account")));
     assert_eq!(refused[0].as_ref().unwrap_err().message, "`bob` has no account");
     assert!(shown(Ok(None))[0].as_ref().unwrap().get("script").is_none(), "this machine has no scripts");

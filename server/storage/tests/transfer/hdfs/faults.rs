@@ -132,7 +132,7 @@ pub(super) async fn no_data_node(hdfs: &mut Hdfs) {
         tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(pulling))
     });
     let why = pulled.unwrap_err().to_string();
-    assert!(why.contains("faults/big.bin") && why.contains("none of the DataNodes"), "{why}");
+    assert!(why.contains("faults/big.bin") && why.contains("none of its DataNodes"), "{why}");
     let file = write(dir.path().join("mine"), b"mine");
     let push = hdfs_spec(file.to_str().unwrap(), &format!("{address}/faults/mine"));
     let why = copy(&push).await.unwrap_err().to_string();

@@ -59,7 +59,7 @@ pub(crate) async fn create(
 ) -> ApiResult<Response> {
     let channel = checked(&web, &caller, project, new)?;
     if web.store().alert_channels(&channel.project).await?.len() >= CHANNELS {
-        let message = format!("the project has {CHANNELS} channels, which is the most: delete one first");
+        let message = format!("the project has {CHANNELS} channels, the maximum: delete one first");
         return Err(ApiError::conflict(message));
     }
     let entry = audit::entry(&web, &caller, "alert.create", &channel.id).after(audited(&channel));

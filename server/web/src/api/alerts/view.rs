@@ -198,7 +198,7 @@ pub(super) fn kind_of(web: &Web, word: &str, found: &mut Found) -> ChannelKind {
     let kind = ChannelKind::ALL.into_iter().find(|kind| kind.as_str() == word);
     if kind.is_none() {
         let words: Vec<&str> = ChannelKind::ALL.iter().map(|kind| kind.as_str()).collect();
-        found.wrong("/kind", format!("`{word}` is no kind of channel: write one of {}", words.join(", ")));
+        found.wrong("/kind", format!("`{word}` is not a kind of channel: use one of {}", words.join(", ")));
     }
     if kind == Some(ChannelKind::Email) && web.settings().alerts.smtp.is_none() {
         found.wrong("/kind", "the server sends no e-mail: an administrator can set [smtp] host");
@@ -218,7 +218,7 @@ pub(super) fn check_address(kind: ChannelKind, text: &str, found: &mut Found) {
 pub(super) fn check_secret(kind: ChannelKind, secret: &str, found: &mut Found) {
     found.text("/secret", secret, SECRET);
     if !kind.signs() && !secret.is_empty() {
-        found.wrong("/secret", "messages to this kind of channel are not signed: leave the secret out");
+        found.wrong("/secret", "messages to this kind of channel are not signed: remove the secret");
     }
 }
 
@@ -233,7 +233,7 @@ pub(super) fn read_rules(view: RulesView, found: &mut Found) -> Rules {
     if view.pipelines.len() > PIPELINES
         || !view.pipelines.iter().all(|name| cubeloom_domain::ids::is_label(name))
     {
-        found.wrong("/rules/pipelines", format!("write names of pipelines, at most {PIPELINES}"));
+        found.wrong("/rules/pipelines", format!("enter at most {PIPELINES} names of pipelines"));
     }
     if !(LEAST_WAIT..=LONGEST).contains(&view.waiting_seconds) {
         found.wrong("/rules/waiting_seconds", "write a time from one minute to 30 days");
@@ -245,7 +245,7 @@ pub(super) fn read_rules(view: RulesView, found: &mut Found) -> Rules {
         "zh" => Language::Zh,
         "en" => Language::En,
         other => {
-            found.wrong("/rules/language", format!("`{other}` is no language of messages: write en or zh"));
+            found.wrong("/rules/language", format!("`{other}` is not a supported language: use en or zh"));
             Language::En
         }
     };

@@ -95,7 +95,7 @@ async fn piece(state: State, format: AuditFormat) -> Option<(std::io::Result<Byt
     let found = match web.store().audit_log(&filter).await {
         Ok(found) => found,
         Err(error) => {
-            tracing::warn!(%error, "an export of the audit log was cut off");
+            tracing::warn!(%error, "an export of the audit log failed");
             return Some((Err(std::io::Error::other(error)), None));
         }
     };

@@ -67,7 +67,7 @@ fn read(body: &BudgetBody) -> ApiResult<Option<Money>> {
     let amount = match body.amount.as_deref().map(|text| text.parse::<Money>()) {
         None => None,
         Some(Ok(Money(0))) => {
-            found.wrong("/amount", "a budget is more than nothing");
+            found.wrong("/amount", "must be greater than 0");
             None
         }
         Some(Ok(amount)) => Some(amount),

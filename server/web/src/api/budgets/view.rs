@@ -95,7 +95,7 @@ fn usual_warning() -> u32 {
 pub(crate) fn open_month(web: &Web, text: &str) -> ApiResult<Month> {
     let (wanted, present) = (month(text)?, today(web).month());
     if wanted < present {
-        return Err(ApiError::conflict(format!("{wanted} is over: its budget stays as it was")));
+        return Err(ApiError::conflict(format!("{wanted} is over: its budget can no longer change")));
     }
     Ok(wanted)
 }

@@ -61,7 +61,7 @@ pub(crate) async fn create(
             Ok((StatusCode::CREATED, Tagged(1, record.into())))
         }
         Created::Exists => Err(ApiError::conflict(format!(
-            "there is a cluster `{}` already: choose another name",
+            "the cluster `{}` already exists: choose another name",
             record.name
         ))),
     }

@@ -35,7 +35,7 @@ pub(crate) async fn delete(
     let there = held.iter().filter(|held| held.attempt.bindings.cluster() == Some(name.as_str()));
     let count = there.count();
     if count > 0 {
-        let message = format!("{count} attempts go on there: wait for their end, or cancel their runs");
+        let message = format!("{count} attempts are running there: wait for their end, or cancel their runs");
         return Err(ApiError::conflict(message));
     }
     let entry = audit::entry(&web, &caller, "cluster.delete", &name).before(audited(&record));

@@ -349,7 +349,7 @@ impl ClusterBody {
         if leaves || self.workspace_path.starts_with('/') {
             found.wrong(
                 "/workspace_path",
-                "write a folder of the claim, without `..` and without `/` before it",
+                "enter a folder in the PVC, without `..` and without a leading `/`",
             );
         }
         if self.uid == 0 {
@@ -361,20 +361,20 @@ impl ClusterBody {
         for (name, group) in &self.node_groups {
             found.name(&format!("/node_groups/{name}"), name, 63);
             if group.spares > 1000 {
-                found.wrong(&format!("/node_groups/{name}/spares"), "a group has 1000 spares at most");
+                found.wrong(&format!("/node_groups/{name}/spares"), "a group has at most 1000 standby nodes");
             }
             for variable in group.env.keys().filter(|name| !may_set(name)) {
                 found.wrong(
                     &format!("/node_groups/{name}/env/{variable}"),
-                    format!("`{variable}` is no name of a variable that may be set: write one like NCCL_SOCKET_IFNAME"),
+                    format!("`{variable}` is not a variable name that can be set: use one such as NCCL_SOCKET_IFNAME"),
                 );
             }
         }
         if self.keep_seconds > 30 * 24 * 3600 {
-            found.wrong("/keep_seconds", "objects are kept for 30 days at most");
+            found.wrong("/keep_seconds", "the TTL after finish is at most 30 days");
         }
         if self.patience_seconds > 24 * 3600 {
-            found.wrong("/patience_seconds", "a pod waits for a day at most");
+            found.wrong("/patience_seconds", "the pending timeout is at most one day");
         }
         self.check_slurm(found);
         self.check_monitoring(found);
@@ -400,9 +400,7 @@ impl ClusterBody {
                     found.wrong(&format!("/slurm/{}", field.replacen('.', "/", 2)), sentence);
                 }
             }
-            (_, Some(_)) => {
-                found.wrong("/slurm", "only a cluster that is reached by `slurm` has it: leave it out")
-            }
+            (_, Some(_)) => found.wrong("/slurm", "only a cluster with the access `slurm` has it: remove it"),
             // If it is missing, creating the executor fails with a message.
             (_, None) => {}
         }
@@ -414,12 +412,12 @@ impl ClusterBody {
             found.wrong("/prometheus", error.to_string());
         }
         if monitoring.user.as_ref().is_some_and(|user| user.contains(':') || user.chars().count() > LONGEST) {
-            found.wrong("/prometheus_user", "a name has no `:`, and at most 253 characters");
+            found.wrong("/prometheus_user", "use at most 253 characters, without `:`");
         }
         for label in monitoring.labels.keys().filter(|label| !is_variable(label)) {
             found.wrong(
                 &format!("/prometheus_labels/{label}"),
-                format!("`{label}` is no name of a label: write letters, digits and `_`"),
+                format!("`{label}` is not a label name: use letters, digits and `_`"),
             );
         }
         let is_page = |address: &String| {

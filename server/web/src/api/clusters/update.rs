@@ -71,7 +71,7 @@ fn kept(before: &ClusterRecord, after: &MonitoringSettings, found: &mut Found) -
     let sealed = before.sealed_prometheus.clone()?;
     let login = |monitoring: &MonitoringSettings| (monitoring.prometheus.clone(), monitoring.user.clone());
     if login(after) != login(&before.settings.monitoring) {
-        found.wrong("/prometheus_secret", "say it again: the kept one is for another address or user");
+        found.wrong("/prometheus_secret", "enter it again: the stored one is for another address or user");
     }
     Some(sealed)
 }

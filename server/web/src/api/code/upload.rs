@@ -70,7 +70,7 @@ pub(crate) async fn upload(
 }
 
 fn cannot_write(source: impl std::error::Error + Send + Sync + 'static) -> ApiError {
-    ApiError::unavailable("the server cannot keep the folder at present").caused_by(source)
+    ApiError::unavailable("the server cannot store the folder now: try again").caused_by(source)
 }
 
 /// Writes the body to a temporary file next to the target folder.

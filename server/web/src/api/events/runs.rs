@@ -21,7 +21,7 @@ use crate::texts::Lang;
     path = "/events",
     tag = "events",
     params(
-        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was read."),
+        ("Last-Event-ID" = Option<String>, Header, description = "Id of the last received event."),
         ResumeQuery
     ),
     responses((status = 200, body = LiveEvent, content_type = "text/event-stream"))
@@ -46,7 +46,7 @@ pub(crate) async fn of_all(
     tag = "events",
     params(
         ("project" = String, Path, description = "The project."),
-        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was read."),
+        ("Last-Event-ID" = Option<String>, Header, description = "Id of the last received event."),
         ResumeQuery
     ),
     responses(

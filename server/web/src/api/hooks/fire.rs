@@ -109,7 +109,7 @@ async fn creator(web: &Web, hook: &Hook) -> ApiResult<User> {
     in_name_of(web, &hook.project, name).await?.map_err(|not| {
         let (hook, why) = (&hook.name, not.said());
         ApiError::forbidden(format!(
-            "the hook `{hook}` was made by {name}, who {why}: an editor must make a new one"
+            "the hook `{hook}` was created by {name}, who {why}: an editor must create a new one"
         ))
     })
 }
@@ -121,7 +121,7 @@ fn call(body: &[u8]) -> ApiResult<HookCall> {
     serde_json::from_slice(&exact(body)).map_err(|error| {
         ApiError::new(
             Kind::Malformed,
-            format!("the body is no JSON object with `parameters` ({error}): send one, or nothing"),
+            format!("the body is not a JSON object with `parameters` ({error}): send one, or no body"),
         )
     })
 }

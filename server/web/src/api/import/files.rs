@@ -57,15 +57,14 @@ async fn read(mut form: Multipart) -> ApiResult<FilesToImport> {
             "templates" => (&mut templates, MAX_BYTES),
             "name" => (&mut name, WORD),
             _ => {
-                let message = format!(
-                    "there is no part `{called}`: what is read is `file`, `templates`, `name` and `from`"
-                );
+                let message =
+                    format!("the part `{called}` is unknown: send `file`, `templates`, `name` or `from`");
                 return Err(ApiError::field("", message));
             }
         };
         let text = text(part, &called, most).await?;
         if place.replace(text).is_some() {
-            return Err(ApiError::field(&format!("/{called}"), format!("the part `{called}` comes twice")));
+            return Err(ApiError::field(&format!("/{called}"), format!("the part `{called}` is sent twice")));
         }
     }
     // Browsers send empty form fields as empty parts.
@@ -81,7 +80,7 @@ async fn text(mut part: Field<'_>, called: &str, most: usize) -> ApiResult<Strin
     let mut bytes = Vec::new();
     while let Some(piece) = part.chunk().await.map_err(|error| unreadable(&error))? {
         if bytes.len() + piece.len() > most {
-            let detail = format!("the part `{called}` has more than {most} bytes, which is all that is read");
+            let detail = format!("the part `{called}` has more than {most} bytes, the maximum");
             return Err(ApiError::new(Kind::TooLarge, detail));
         }
         bytes.extend_from_slice(&piece);
@@ -95,9 +94,7 @@ async fn text(mut part: Field<'_>, called: &str, most: usize) -> ApiResult<Strin
 
 fn unreadable(error: &MultipartError) -> ApiError {
     match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            ApiError::new(Kind::TooLarge, "the body is larger than is read here")
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(Kind::TooLarge, "the body exceeds the size limit"),
         _ => ApiError::new(Kind::Malformed, format!("the form cannot be read: {}", error.body_text())),
     }
 }

@@ -45,7 +45,7 @@ async fn import(
     sent: FilesToImport,
 ) -> ApiResult<Json<ImportView>> {
     if let Some(from) = sent.from.as_deref().filter(|from| *from != "cube-studio") {
-        let message = format!("`{from}` is not read here; what is read is `cube-studio`");
+        let message = format!("`{from}` cannot be imported; supported is `cube-studio`");
         return Err(ApiError::field("/from", message));
     }
     let work = move || cube_studio::import(&sent.file, sent.templates.as_deref(), sent.name.as_deref());

@@ -70,7 +70,7 @@ pub(crate) async fn create(
     let (link, secret) = match wanted {
         WantedLink::Reset { user } => links::reset(&act, &person(&web, &user).await?).await?,
         WantedLink::Invite { project: None, role: Some(_), .. } => {
-            return Err(ApiError::field("/project", "name the project in which they have this role"));
+            return Err(ApiError::field("/project", "name the project for this role"));
         }
         WantedLink::Invite { project, role, admin, note } => {
             let place = project.map(|project| (project, role.unwrap_or(Role::Editor)));

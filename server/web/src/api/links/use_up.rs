@@ -44,7 +44,7 @@ pub struct UseOfLink {
     responses(
         (status = 201, body = MeView),
         (status = 409, description = "The name is taken.", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 410, description = "The link was used, or has expired.", body = ProblemDocument, content_type = "application/problem+json")
+        (status = 410, description = "The link was used or has expired.", body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
 pub(crate) async fn use_up(

@@ -24,7 +24,7 @@ use crate::state::Web;
     tag = "logs",
     params(
         ("run" = String, Path, description = "The run's id."),
-        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was read."),
+        ("Last-Event-ID" = Option<String>, Header, description = "Id of the last received event."),
         LogQuery,
         PartQuery,
         ResumeQuery

@@ -93,7 +93,7 @@ pub(super) async fn begin(
             [one] => {
                 cursor.offsets.insert(one.name.clone(), offset.min(one.length));
             }
-            _ => return Err(ApiError::field("/offset", "name one worker and one stream with it")),
+            _ => return Err(ApiError::field("/offset", "it needs one worker and one stream: name both")),
         }
     }
     Ok((chosen, cursor))

@@ -32,7 +32,7 @@ pub struct NewPassword {
     request_body = NewPassword,
     responses(
         (status = 204),
-        (status = 409, description = "You sign in elsewhere.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 409, description = "You have no password: you sign in with a provider.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 429, body = ProblemDocument, content_type = "application/problem+json")
     )
 )]

@@ -41,7 +41,7 @@ pub struct ThereView {
     responses(
         (status = 200, body = ThereView),
         (status = 404, description = "No provider is configured.", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 409, description = "You are connected, have no password, or came with a token.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 409, description = "You are connected, have no password, or are signed in with a token.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 429, body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
@@ -53,7 +53,7 @@ pub(crate) async fn connect(
 ) -> ApiResult<Response> {
     if !matches!(caller.via, Via::Session { .. }) {
         return Err(ApiError::conflict(
-            "you came with a token: connect in a browser, on the page of your profile",
+            "you are signed in with a token: connect in a browser, on your profile page",
         ));
     }
     if caller.user.federated.is_some() {

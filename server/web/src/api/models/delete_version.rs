@@ -35,7 +35,7 @@ pub(crate) async fn delete_version(
         VersionChange::NoModel => Err(ApiError::not_found("model", &name)),
         VersionChange::NoVersion => Err(ApiError::not_found("version", format!("{name}/{version}"))),
         VersionChange::HasAlias => Err(ApiError::conflict(format!(
-            "an alias stands for version {version}: give it to another version first"
+            "an alias points to version {version}: move it to another version first"
         ))),
     }
 }

@@ -42,7 +42,7 @@ pub(crate) async fn version_page(
 ) -> ApiResult<Page<ModelVersionView>> {
     let limit = query.limit()?;
     let after = query.after()?.map(|text| text.parse::<u32>()).transpose();
-    let after = after.map_err(|_| ApiError::field("/cursor", "the cursor is not one of this list"))?;
+    let after = after.map_err(|_| ApiError::field("/cursor", "the cursor is not from this list"))?;
     let page = PageOf { after, limit: limit + 1 };
     let found = web.store().model_versions(&model.project, &model.name, &page).await?;
     let found = Page::of(found, limit, |version| version.version.to_string());

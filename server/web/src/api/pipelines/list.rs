@@ -125,5 +125,5 @@ fn place(item: &PipelineSummary, by: By) -> Value {
 
 fn split(label: &str) -> ApiResult<(String, String)> {
     let parts = label.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
-    parts.ok_or_else(|| ApiError::field("/label", format!("`{label}` is no label: write name=value")))
+    parts.ok_or_else(|| ApiError::field("/label", format!("`{label}` is not a label: use name=value")))
 }

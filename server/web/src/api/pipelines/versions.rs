@@ -41,7 +41,7 @@ pub(crate) async fn version_page(
     let limit = query.limit()?;
     let before = query.after()?.map(|text| text.parse::<u32>());
     let before =
-        before.transpose().map_err(|_| ApiError::field("/cursor", "the cursor is not one of this list"))?;
+        before.transpose().map_err(|_| ApiError::field("/cursor", "the cursor is not from this list"))?;
     if web.store().newest(project, name).await?.is_none() {
         return Err(ApiError::not_found("pipeline", name));
     }

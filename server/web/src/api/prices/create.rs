@@ -60,7 +60,7 @@ fn read(web: &Web, caller: &Caller, new: NewPrice) -> ApiResult<Price> {
     };
     if from.month() < today.month() {
         let message =
-            format!("{} is over, and its statements have gone out: begin this month or later", from.month());
+            format!("{} is over, and its statements are final: begin this month or later", from.month());
         found.wrong("/valid_from", message);
     }
     let rates = RatesBody { cpu_hour, memory_gib_hour, gpu_hour }.read(&mut found);

@@ -86,7 +86,7 @@ impl RatesBody {
             let read: Result<Money, _> = text.parse();
             match read {
                 Ok(money) if money <= DEAREST => return money,
-                Ok(_) => found.wrong(path, format!("an hour costs at most {DEAREST}")),
+                Ok(_) => found.wrong(path, format!("the hourly price is at most {DEAREST}")),
                 Err(error) => found.wrong(path, error.to_string()),
             }
             Money::default()
@@ -147,7 +147,7 @@ pub(crate) async fn find_open(web: &Web, id: &str) -> ApiResult<Price> {
     let price = find(web, id).await?;
     if price.from.month() < today(web).month() {
         return Err(ApiError::conflict(format!(
-            "this price began in {}, whose statements have gone out: enter a new one that begins this month or later",
+            "this price began in {}, whose statements are final: add a price that begins this month or later",
             price.from.month()
         )));
     }

@@ -58,7 +58,7 @@ pub(crate) async fn create(
     let after = json!({"label": project.label, "description": project.description});
     let entry = audit::entry(&web, &caller, "project.create", name).project(name).after(after);
     if web.store().create_project(&project, &entry).await? == Created::Exists {
-        return Err(ApiError::conflict(format!("there is a project `{name}`: choose another name")));
+        return Err(ApiError::conflict(format!("the project `{name}` already exists: choose another name")));
     }
     let entry = audit::entry(&web, &caller, "member.put", &caller.user.name);
     let entry = entry.project(name).after(json!({"role": Role::Owner}));

@@ -90,7 +90,10 @@ fn places(said: PlacesView, rooms: &Rooms) -> ApiResult<Places> {
     let usual = usual.and_then(|text| place("/usual".to_owned(), &text));
     let places = Places { allowed, usual };
     if let Some(usual) = places.usual.as_ref().filter(|usual| !places.allow(usual)) {
-        found.wrong("/usual", format!("the project is not bound to `{usual}`: bind it to that, too"));
+        found.wrong(
+            "/usual",
+            format!("the project may not use `{usual}`: add it to the allowed clusters, too"),
+        );
     }
     found.refuse()?;
     Ok(places)

@@ -93,7 +93,7 @@ async fn keeping_of(
     found: &mut check::Found,
 ) -> ApiResult<Keeping> {
     if wanted.objects.is_some_and(|seconds| seconds > LONGEST) {
-        found.wrong("/keeping/objects", format!("objects are kept for at most {LONGEST} seconds, a year"));
+        found.wrong("/keeping/objects", format!("the TTL after finish is at most {LONGEST} seconds, a year"));
     }
     let logs = wanted.logs.filter(|name| !name.is_empty());
     if let Some(name) = &logs {
@@ -102,7 +102,9 @@ async fn keeping_of(
             Some(_) => {
                 found.wrong(
                     "/keeping/logs",
-                    format!("the volume `{name}` is in no object store: logs are copied into one"),
+                    format!(
+                        "the volume `{name}` is not in an object store: choose one that is, to copy logs"
+                    ),
                 );
             }
             None => found.wrong("/keeping/logs", format!("the project has no volume `{name}`")),

@@ -41,7 +41,7 @@ pub(crate) async fn create(
     match web.store().create_registry(&registry, &entry).await? {
         Created::Yes => Ok((StatusCode::CREATED, Tagged(1, registry.into()))),
         Created::Exists => Err(ApiError::conflict(format!(
-            "there is a registry `{}` already: choose another name",
+            "the registry `{}` already exists: choose another name",
             registry.name
         ))),
     }

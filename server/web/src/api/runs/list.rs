@@ -115,8 +115,7 @@ pub(crate) async fn find(
 ) -> ApiResult<Page<Listed>> {
     let limit = page.limit()?;
     let mut filter = filter(projects, query)?;
-    let unknown =
-        |_| ApiError::field("/cursor", "the cursor is not one that this list gave: begin without one");
+    let unknown = |_| ApiError::field("/cursor", "the cursor is not from this list: start without one");
     let last = page.after()?.map(|id| id.parse().map_err(unknown)).transpose()?;
     if filter.oldest_first {
         filter.after = last;

@@ -65,7 +65,7 @@ fn part(tasks: Option<&PartOfRun>) -> ApiResult<Option<WantedPart>> {
         (Some(_), Some(_)) => {
             return Err(ApiError::field("/tasks/from", "send `only` or `from`, not both"));
         }
-        (None, None) => return Err(ApiError::field("/tasks", "name a task, as `only` or as `from`")),
+        (None, None) => return Err(ApiError::field("/tasks", "name a task in `only` or `from`")),
     };
     let of = tasks.of.as_deref().map(|run| {
         run.parse().map_err(|_| ApiError::field("/tasks/of", format!("`{run}` is not the id of a run")))
@@ -77,7 +77,8 @@ fn part(tasks: Option<&PartOfRun>) -> ApiResult<Option<WantedPart>> {
 fn place(body: &StartRun) -> ApiResult<Option<Pool>> {
     let Some(place) = &body.place else { return Ok(None) };
     if body.tasks.is_some() {
-        let message = "a part of a pipeline goes where the whole does: leave this out, or run all of it";
+        let message =
+            "a partial run uses the placement of the whole pipeline: remove this field, or run all tasks";
         return Err(ApiError::field("/place", message));
     }
     place.parse().map(Some).map_err(|unknown: UnknownPool| ApiError::field("/place", unknown.to_string()))
@@ -90,11 +91,12 @@ fn source(body: StartRun) -> ApiResult<Source> {
             Ok(Source::Stored { pipeline, version: body.version })
         }
         (Some(_), None) => {
-            Err(ApiError::field("/code", "a stored pipeline has its own code: leave this out"))
+            Err(ApiError::field("/code", "a stored pipeline has its own code: remove this field"))
         }
-        (None, Some(_)) if body.version.is_some() => {
-            Err(ApiError::field("/version", "a document has no version: leave this out, or name a pipeline"))
-        }
+        (None, Some(_)) if body.version.is_some() => Err(ApiError::field(
+            "/version",
+            "a document has no version: remove this field, or name a pipeline",
+        )),
         (None, Some(text)) => Ok(Source::Document { text, code: body.code }),
         (Some(_), Some(_)) => {
             Err(ApiError::field("/document", "send the name of a pipeline or a document, not both"))

@@ -52,7 +52,7 @@ pub(crate) async fn create_backfill(
     // The schedule starts future dates itself. Of today, include past dates.
     let last = last.min(now);
     if first > now {
-        return Err(ApiError::field("/first", "it is still to come: the schedule starts it then"));
+        return Err(ApiError::field("/first", "it is in the future: the schedule starts it then"));
     }
     let dates = of_range(&state, first, last)?;
     let mut backfill = Backfill {

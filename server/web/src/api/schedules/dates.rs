@@ -82,7 +82,7 @@ pub(super) fn range(state: &ScheduleState, first: &str, last: &str) -> ApiResult
     let first = moment(Some(&calendar), first, "/first", false)?;
     let last = moment(Some(&calendar), last, "/last", true)?;
     if last < first {
-        return Err(ApiError::field("/last", "it is before `first`: exchange the two"));
+        return Err(ApiError::field("/last", "it is before `first`: swap the two"));
     }
     Ok((first, last))
 }

@@ -66,7 +66,7 @@ pub(crate) async fn listed(
     let limit = page.limit()?;
     let before = page.after()?.map(|text| text.parse::<i64>());
     let before =
-        before.transpose().map_err(|_| ApiError::field("/cursor", "the cursor is not one of this list"))?;
+        before.transpose().map_err(|_| ApiError::field("/cursor", "the cursor is not from this list"))?;
     let filter = FiringFilter {
         projects: Some(vec![project.into()]),
         pipeline: Some(pipeline.into()),

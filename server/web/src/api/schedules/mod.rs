@@ -64,10 +64,10 @@ fn calendar_of(state: &ScheduleState) -> ApiResult<Calendar> {
         let pipeline = &state.of.pipeline;
         if state.schedule.is_some() {
             return ApiError::conflict(format!(
-                "the pipeline `{pipeline}` runs when something happens and has no dates of its own: run it for single dates"
+                "the pipeline `{pipeline}` is triggered by events and has no dates: run it for single dates"
             ));
         }
-        ApiError::conflict(format!("the pipeline `{pipeline}` has no schedule: give its document one"))
+        ApiError::conflict(format!("the pipeline `{pipeline}` has no schedule: add one to its document"))
     })
 }
 
@@ -83,7 +83,7 @@ fn moment(calendar: Option<&Calendar>, text: &str, field: &str, end: bool) -> Ap
     };
     found.ok_or_else(|| {
         let message =
-            format!("`{text}` is no date: write 2026-01-31, 2026-01-31T06:00 or 2026-01-31T06:00:00Z");
+            format!("`{text}` is not a date: use 2026-01-31, 2026-01-31T06:00 or 2026-01-31T06:00:00Z");
         ApiError::field(field, message)
     })
 }

@@ -56,5 +56,5 @@ pub(crate) async fn pause(
 
 /// Error after too many concurrent changes.
 pub(super) fn busy() -> ApiError {
-    ApiError::conflict("the schedule is being changed by others: try again")
+    ApiError::conflict("another request is changing the schedule: try again")
 }

@@ -110,7 +110,9 @@ async fn has_one(web: &Web, firing: &Firing) -> ApiResult<ApiError> {
     let date = Time(firing.date);
     let message = match known.and_then(|known| known.run) {
         Some(run) => {
-            format!("the date {date} has the run {run}: send `again` when that has ended, for another one")
+            format!(
+                "the date {date} has the run {run}: to run it again, send `again` after that run has ended"
+            )
         }
         None => format!("the run of the date {date} is about to start"),
     };

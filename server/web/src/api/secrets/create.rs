@@ -24,7 +24,7 @@ use crate::state::Web;
     tag = "secrets",
     params(("project" = String, Path, description = "The project's name")),
     request_body = NewSecret,
-    responses((status = 201, body = SecretView), (status = 409, description = "There is one of this name"))
+    responses((status = 201, body = SecretView), (status = 409, description = "The name is taken"))
 )]
 pub(crate) async fn in_project(
     State(web): State<Web>,
@@ -44,7 +44,7 @@ pub(crate) async fn in_project(
     path = "/me/secrets",
     tag = "secrets",
     request_body = NewSecret,
-    responses((status = 201, body = SecretView), (status = 409, description = "There is one of this name"))
+    responses((status = 201, body = SecretView), (status = 409, description = "The name is taken"))
 )]
 pub(crate) async fn own(
     State(web): State<Web>,
@@ -82,7 +82,7 @@ async fn create(
     match web.store().create_secret(&secret, &entry).await? {
         Created::Yes => Ok((StatusCode::CREATED, Tagged(1, secret.into()))),
         Created::Exists => Err(ApiError::conflict(format!(
-            "there is a secret `{}` already: replace its value, or choose another name",
+            "the secret `{}` already exists: replace its value, or choose another name",
             secret.name
         ))),
     }

@@ -23,7 +23,7 @@ use crate::state::Web;
     params(
         ("project" = String, Path, description = "The project's name"),
         ("secret" = String, Path, description = "The secret's name"),
-        ("If-Match" = String, Header, description = "The ETag of what is deleted, or *")
+        ("If-Match" = String, Header, description = "ETag of the secret, or *")
     ),
     responses((status = 204))
 )]
@@ -44,7 +44,7 @@ pub(crate) async fn in_project(
     tag = "secrets",
     params(
         ("secret" = String, Path, description = "The secret's name"),
-        ("If-Match" = String, Header, description = "The ETag of what is deleted, or *")
+        ("If-Match" = String, Header, description = "ETag of the secret, or *")
     ),
     responses((status = 204))
 )]

@@ -23,7 +23,7 @@ use crate::state::Web;
     params(
         ("project" = String, Path, description = "The project's name"),
         ("secret" = String, Path, description = "The secret's name"),
-        ("If-Match" = String, Header, description = "The ETag of what is changed, or *")
+        ("If-Match" = String, Header, description = "ETag of the secret, or *")
     ),
     request_body = SecretChange,
     responses((status = 200, body = SecretView))
@@ -46,7 +46,7 @@ pub(crate) async fn in_project(
     tag = "secrets",
     params(
         ("secret" = String, Path, description = "The secret's name"),
-        ("If-Match" = String, Header, description = "The ETag of what is changed, or *")
+        ("If-Match" = String, Header, description = "ETag of the secret, or *")
     ),
     request_body = SecretChange,
     responses((status = 200, body = SecretView))

@@ -75,7 +75,7 @@ pub(super) fn check_value(found: &mut Found, value: &str) {
         found.wrong("/value", "the value is longer than 64 KiB: put it into a file of a volume");
     }
     if value.contains('\0') {
-        found.wrong("/value", "the value holds a zero byte, which no variable can hold");
+        found.wrong("/value", "the value contains a NUL byte, which a variable cannot contain");
     }
 }
 

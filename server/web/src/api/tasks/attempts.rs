@@ -73,6 +73,6 @@ fn cursor(key: &str) -> ApiResult<(u32, u32, u32)> {
     let mut parts = key.split('.').map(str::parse);
     match (parts.next(), parts.next(), parts.next(), parts.next()) {
         (Some(Ok(task)), Some(Ok(instance)), Some(Ok(n)), None) => Ok((task, instance, n)),
-        _ => Err(ApiError::field("/cursor", "the cursor is not one that this list gave: begin without one")),
+        _ => Err(ApiError::field("/cursor", "the cursor is not from this list: start without one")),
     }
 }

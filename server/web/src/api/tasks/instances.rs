@@ -35,10 +35,7 @@ impl InstancesQuery {
             return Ok(Some(state));
         }
         let known = task::STATES.join(", ");
-        Err(ApiError::field(
-            "/state",
-            format!("`{state}` is not a state of an instance: write one of {known}"),
-        ))
+        Err(ApiError::field("/state", format!("`{state}` is not a state of an instance: use one of {known}")))
     }
 }
 

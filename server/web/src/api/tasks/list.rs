@@ -43,8 +43,7 @@ pub(crate) async fn list(
 
 /// Position at which a page starts.
 pub(super) fn position(page: &PageQuery) -> ApiResult<u32> {
-    let unknown =
-        |_| ApiError::field("/cursor", "the cursor is not one that this list gave: begin without one");
+    let unknown = |_| ApiError::field("/cursor", "the cursor is not from this list: start without one");
     let last: Option<u32> = page.after()?.map(|at| at.parse().map_err(unknown)).transpose()?;
     Ok(last.map_or(0, |last| last.saturating_add(1)))
 }

@@ -57,10 +57,10 @@ pub(crate) async fn suspend(
     let ix = reader.find(&task)?;
     let attempts = web.store().attempts_of(&run, ix, instance).await?;
     let live = attempts.iter().find(|attempt| attempt.state.is_live());
-    let ended = || ApiError::conflict(format!("nothing of the task `{task}` is going on"));
+    let ended = || ApiError::conflict(format!("the task `{task}` has no active attempt"));
     let attempt = live.ok_or_else(ended)?;
     let executor = web.clusters().get(&reader.plan.cluster);
-    let away = || ApiError::unavailable(format!("the cluster `{}` is not known here", reader.plan.cluster));
+    let away = || ApiError::unavailable(format!("the cluster `{}` is unknown", reader.plan.cluster));
     let suspended = executor.ok_or_else(away)?.suspend(&attempt.key, wish.suspended).await;
     suspended.map_err(ApiError::conflict)?;
     let entry = audit::entry(&web, &caller, "task.suspend", attempt.key.to_string());

@@ -41,8 +41,8 @@ pub struct NewTemplate {
     request_body(content((NewTemplate = "application/json"), (Vec<u8> = "application/gzip"))),
     responses(
         (status = 201, body = TemplateView, headers(("Location" = String))),
-        (status = 200, body = TemplateView, description = "It is there already."),
-        (status = 409, description = "The version is there with other content.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 200, body = TemplateView, description = "It is already installed."),
+        (status = 409, description = "The version exists with different content.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 422, body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
@@ -99,5 +99,5 @@ fn refused(error: FolderError) -> ApiError {
 }
 
 fn cannot_write(source: impl std::error::Error + Send + Sync + 'static) -> ApiError {
-    ApiError::unavailable("the server cannot keep the template's folder at present").caused_by(source)
+    ApiError::unavailable("the server cannot store the template's folder now: try again").caused_by(source)
 }

@@ -43,7 +43,7 @@ pub(crate) async fn connect(
 ) -> ApiResult<Response> {
     let session = web.terminals().find(&run, &terminal)?;
     if !session.is_of(&caller) {
-        return Err(ApiError::forbidden("this terminal is somebody else's: open one of your own"));
+        return Err(ApiError::forbidden("this terminal belongs to another user: open your own"));
     }
     let refused = |_| ApiError::new(Kind::Malformed, "connect to a terminal with a WebSocket of version 13");
     let upgrade = upgrade.map_err(refused)?;

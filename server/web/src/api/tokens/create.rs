@@ -78,6 +78,6 @@ async fn outlives(web: &Web, caller: &Caller, until: Option<Time>) -> ApiResult<
     if until.is_some_and(|until| until.0 <= end) {
         return Ok(());
     }
-    let detail = format!("a token that is made with a token ends with it, on {}, at the latest", Time(end));
+    let detail = format!("a token created with a token expires with it at the latest, on {}", Time(end));
     Err(ApiError::field("/expires_at", detail))
 }

@@ -41,7 +41,7 @@ pub struct UserChange {
     request_body = UserChange,
     responses(
         (status = 200, body = UserView, headers(("ETag" = String))),
-        (status = 409, description = "Nobody would administer the platform.", body = ProblemDocument, content_type = "application/problem+json")
+        (status = 409, description = "The platform would have no administrator.", body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
 pub(crate) async fn update(

@@ -29,7 +29,7 @@ pub(crate) async fn archive(
     match volumes::open(&web, Some(&caller), &project, &name).await? {
         Tree::Folder(folder) => files::archive(folder, &query.path, &name).await,
         Tree::Bucket(_) => Err(ApiError::conflict(
-            "folders of buckets are not packed here: download their files, or copy them with the template `transfer`",
+            "folders in a bucket cannot be downloaded as an archive: download their files, or copy them with the template `transfer`",
         )),
         Tree::Empty => Err(ApiError::not_found("file", query.path)),
     }

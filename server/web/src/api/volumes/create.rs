@@ -45,7 +45,7 @@ pub(crate) async fn create(
     let entry = audit::entry(&web, &caller, "volume.create", &volume.name).after(audited(&volume));
     let taken = volume.name == WORKSPACE;
     if taken || web.store().create_volume(&volume, &entry).await? == Created::Exists {
-        let detail = format!("there is a volume `{}` already: choose another name", volume.name);
+        let detail = format!("the volume `{}` already exists: choose another name", volume.name);
         return Err(ApiError::conflict(detail));
     }
     Ok((StatusCode::CREATED, Tagged(1, VolumeView::of(&web, volume).await?)))

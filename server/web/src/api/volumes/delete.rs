@@ -29,7 +29,7 @@ pub(crate) async fn delete(
     IfMatch(expected): IfMatch,
 ) -> ApiResult<StatusCode> {
     if name == WORKSPACE {
-        return Err(ApiError::conflict("every project has the volume `workspace`: it cannot be taken away"));
+        return Err(ApiError::conflict("every project has the volume `workspace`: it cannot be removed"));
     }
     let missing = || ApiError::not_found("volume", &name);
     let volume = web.store().volume(&project, &name).await?.ok_or_else(missing)?;

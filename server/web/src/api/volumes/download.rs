@@ -32,8 +32,8 @@ pub(crate) struct DownloadQuery {
     params(("project" = String, Path), ("volume" = String, Path), DownloadQuery),
     responses(
         (status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 206, description = "The range that was asked for", content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 304, description = "It is as it was"),
+        (status = 206, description = "The requested range", content_type = "application/octet-stream", body = Vec<u8>),
+        (status = 304, description = "Not modified"),
         (status = 416, description = "The file has no such range")
     )
 )]

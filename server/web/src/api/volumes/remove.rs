@@ -23,10 +23,10 @@ use crate::volumes::{self, Tree};
         ("project" = String, Path),
         ("volume" = String, Path),
         FileQuery,
-        ("If-Match" = Option<String>, Header, description = "Its ETag: only where the file is as it was read")
+        ("If-Match" = Option<String>, Header, description = "ETag of the file: the request fails if the file has changed")
     ),
     responses(
-        (status = 204, description = "It is gone"),
+        (status = 204, description = "Deleted"),
         (status = 412, body = ProblemDocument, content_type = "application/problem+json")
     )
 )]

@@ -25,12 +25,12 @@ use crate::volumes;
         ("project" = String, Path),
         ("volume" = String, Path),
         FileQuery,
-        ("If-Match" = Option<String>, Header, description = "Its ETag: only where the file is as it was read"),
-        ("If-None-Match" = Option<String>, Header, description = "`*`: only where there is no such file yet")
+        ("If-Match" = Option<String>, Header, description = "ETag of the file: the request fails if the file has changed"),
+        ("If-None-Match" = Option<String>, Header, description = "`*`: the request fails if the file exists")
     ),
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
     responses(
-        (status = 204, description = "It is there"),
+        (status = 204, description = "Stored"),
         (status = 409, body = ProblemDocument, content_type = "application/problem+json"),
         (status = 412, body = ProblemDocument, content_type = "application/problem+json"),
         (status = 413, body = ProblemDocument, content_type = "application/problem+json")

@@ -173,7 +173,7 @@ pub(super) async fn check_place(
     match &place {
         Place::Workspace { path } => match clean(path) {
             Ok(path) if path.is_empty() => {
-                found.wrong("/place/path", "name a folder: the whole is the volume `workspace`")
+                found.wrong("/place/path", "enter a folder: the whole workspace is the volume `workspace`")
             }
             Ok(path) => return Ok(VolumePlace::Workspace { path }),
             Err(error) => found.wrong("/place/path", error.to_string()),
@@ -184,7 +184,7 @@ pub(super) async fn check_place(
             found.name("/place/claim", claim, 253);
             if !caller.user.admin && !is_of_projects(web, cluster, claim).await? {
                 return Err(ApiError::forbidden(
-                    "only administrators may make a claim a volume where projects share the cluster's namespace",
+                    "only administrators may add a PVC as a volume if projects share the cluster's namespace",
                 ));
             }
             if let Some(folder) = folder {
@@ -195,7 +195,7 @@ pub(super) async fn check_place(
             if !matches!(scheme.as_str(), "s3" | "cos") {
                 found.wrong(
                     "/place/scheme",
-                    format!("`{scheme}` is no kind of object store here: write `s3` or `cos`"),
+                    format!("`{scheme}` is not a supported object store: use `s3` or `cos`"),
                 );
             }
             if bucket.is_empty() || bucket.len() > 255 || bucket.contains(['/', '\\', '\0', ' ']) {
@@ -223,7 +223,7 @@ pub(super) async fn check_place(
 /// database.
 fn check_folder(web: &Web, caller: &Caller, (at, path): (&str, &str), found: &mut Found) -> ApiResult<()> {
     if !caller.user.admin {
-        return Err(ApiError::forbidden("only administrators may make a folder of the machine a volume"));
+        return Err(ApiError::forbidden("only administrators may add a server folder as a volume"));
     }
     let place = std::path::Path::new(path);
     let plain = place.components().all(|part| !matches!(part, std::path::Component::ParentDir));
@@ -234,7 +234,7 @@ fn check_folder(web: &Web, caller: &Caller, (at, path): (&str, &str), found: &mu
     let real = own::canonicalize(place).unwrap_or_else(|_| place.into());
     let data = &web.folders().data;
     if real.starts_with(data) || data.starts_with(&real) {
-        found.wrong(at, "this folder holds the server's own data, or lies in it: choose another");
+        found.wrong(at, "this folder contains the server's data, or is inside it: choose another");
     }
     Ok(())
 }

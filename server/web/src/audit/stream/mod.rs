@@ -69,7 +69,8 @@ impl Receiver {
                 Self::Webhook(webhook) => webhook.send(entries).await,
             }
         };
-        let late = |_| format!("it did not take the entries within {} seconds", TIMEOUT.as_secs());
+        let late =
+            |_| format!("the receiver did not accept the entries within {} seconds", TIMEOUT.as_secs());
         timeout(TIMEOUT, sent).await.map_err(late)?
     }
 }
@@ -93,7 +94,7 @@ async fn run(web: WeakWeb, owner: String, receiver: Receiver) {
         }
         // After a database error, unsent entries stay.
         if let Err(error) = pass(&held, &owner, &receiver).await {
-            tracing::debug!(%error, receiver = receiver.name(), "the audit log was not sent; it is tried again");
+            tracing::debug!(%error, receiver = receiver.name(), "cannot send the audit log; retrying");
         }
     }
 }
@@ -117,17 +118,11 @@ async fn pass(web: &Web, owner: &str, receiver: &Receiver) -> Result<(), StoreEr
         if let Err(error) = receiver.send(web, &entries).await {
             failures += 1;
             let (now, wait) = (web.now(), wait(failures));
-            tracing::warn!(
-                receiver = name,
-                error,
-                failures,
-                ?wait,
-                "the audit log cannot be sent; it is tried again"
-            );
+            tracing::warn!(receiver = name, error, failures, ?wait, "cannot send the audit log; retrying");
             return store.audit_refused(name, owner, &error, now, now.plus(wait)).await;
         }
         if failures > 0 {
-            tracing::info!(receiver = name, "the audit log is sent again");
+            tracing::info!(receiver = name, "the audit log can be sent again");
             failures = 0;
         }
         if !store.audit_sent(name, owner, &entries, web.now()).await? {

@@ -35,8 +35,9 @@ impl Webhook {
     pub fn new(url: &str, authorization: Option<&str>) -> Result<Self, String> {
         let url =
             Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        let url = url.ok_or("it is no address: write https://HOST/PATH, or http://HOST/PATH")?;
-        let header = |text| HeaderValue::from_str(text).map_err(|_| "authorization is no value of a header");
+        let url = url.ok_or("it is not a URL: use https://HOST/PATH or http://HOST/PATH")?;
+        let header =
+            |text| HeaderValue::from_str(text).map_err(|_| "authorization is not a valid header value");
         let mut authorization = authorization.map(header).transpose()?;
         if let Some(value) = &mut authorization {
             value.set_sensitive(true);
@@ -55,7 +56,7 @@ impl Webhook {
         }
         let response = request.send().await.map_err(|error| in_words(&error.without_url()))?;
         let status = response.status();
-        if status.is_success() { Ok(()) } else { Err(format!("it answered {status}")) }
+        if status.is_success() { Ok(()) } else { Err(format!("the receiver responded {status}")) }
     }
 }
 

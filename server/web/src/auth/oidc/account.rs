@@ -38,7 +38,7 @@ pub(super) async fn of(
 ) -> ApiResult<User> {
     refuse_domain(provider, person)?;
     if let Some(user) = web.store().user_by_subject(&person.issuer, &person.subject).await? {
-        let detail = "you may not sign in here any more: ask an administrator";
+        let detail = "you may no longer sign in here: ask an administrator";
         return if user.disabled {
             Err(ApiError::forbidden(detail))
         } else {
@@ -72,7 +72,7 @@ pub(super) async fn of(
             Err(error) => return Err(error),
         }
     }
-    Err(ApiError::conflict(format!("too many people are called `{base}` here: ask an administrator")))
+    Err(ApiError::conflict(format!("too many users are named `{base}`: ask an administrator")))
 }
 
 fn federated(person: &Person) -> Federated {
@@ -97,10 +97,7 @@ async fn as_said(web: &Web, visitor: &Visitor, user: User, person: &Person) -> A
         // The account was changed concurrently. The next sign-in updates it.
         Ok(Change::Stale(_) | Change::Missing) => Ok(user),
         Err(StoreError::LastAdministrator) => {
-            tracing::warn!(
-                user = user.name,
-                "the last administrator is no member of the provider's group any more"
-            );
+            tracing::warn!(user = user.name, "the last administrator is no longer in the provider's group");
             Ok(user)
         }
         Err(error) => Err(error.into()),
@@ -129,7 +126,11 @@ fn refuse_domain(provider: &Provider, person: &Person) -> ApiResult<()> {
     let domain = person.email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain);
     let fits = allowed.is_empty()
         || domain.is_some_and(|domain| allowed.iter().any(|one| one.eq_ignore_ascii_case(domain)));
-    if fits { Ok(()) } else { Err(ApiError::forbidden("your address is of no domain that may sign in here")) }
+    if fits {
+        Ok(())
+    } else {
+        Err(ApiError::forbidden("the domain of your e-mail address may not sign in here"))
+    }
 }
 
 /// User name derived from the provider's claims.

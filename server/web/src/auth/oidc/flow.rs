@@ -87,11 +87,12 @@ pub(crate) async fn finish(
     answer: Answer,
 ) -> ApiResult<Back> {
     let provider = configured(web)?;
-    let underway = kept(web, headers).ok_or_else(|| failed("nobody went there from this browser lately"))?;
+    let underway =
+        kept(web, headers).ok_or_else(|| failed("this browser has not started a sign-in recently"))?;
     if !bool::from(underway.state.as_bytes().ct_eq(answer.state.as_bytes())) {
-        return Err(failed("the answer belongs to another sign-in"));
+        return Err(failed("the response belongs to another sign-in"));
     }
-    let code = answer.code.ok_or_else(|| failed("the provider did not let you in"))?;
+    let code = answer.code.ok_or_else(|| failed("the provider denied access"))?;
     let person = ask(web, provider, &underway, code).await?;
     let Some(wanted) = underway.connect else {
         return Ok(Back::SignedIn(
@@ -101,7 +102,7 @@ pub(crate) async fn finish(
     };
     let same = |caller: &&Caller| caller.user.id == wanted && matches!(caller.via, Via::Session { .. });
     let caller =
-        caller.filter(same).ok_or_else(|| failed("whoever went there is not signed in here any more"))?;
+        caller.filter(same).ok_or_else(|| failed("the user who started this is no longer signed in"))?;
     account::connect(web, provider, caller, person).await?;
     Ok(Back::Connected)
 }
@@ -119,19 +120,18 @@ async fn ask(
     let tokens = request
         .request_async(provider.http()?)
         .await
-        .map_err(|error| failed("the provider did not accept its own answer").caused_by(error))?;
-    let token = tokens.id_token().ok_or_else(|| failed("the provider did not say who you are"))?;
+        .map_err(|error| failed("the provider rejected its own authorization code").caused_by(error))?;
+    let token = tokens.id_token().ok_or_else(|| failed("the provider sent no ID token"))?;
     let verifier = client.id_token_verifier();
     let claims = token.claims(&verifier, &Nonce::new(underway.nonce.clone()));
-    let claims =
-        claims.map_err(|error| failed("what the provider says is not signed by it").caused_by(error))?;
+    let claims = claims.map_err(|error| failed("the provider's ID token is invalid").caused_by(error))?;
     if let Some(expected) = claims.access_token_hash() {
         let (algorithm, key) = (token.signing_alg(), token.signing_key(&verifier));
         let hash = algorithm.ok().zip(key.ok()).and_then(|(algorithm, key)| {
             AccessTokenHash::from_token(tokens.access_token(), algorithm, key).ok()
         });
         if hash.as_ref() != Some(expected) {
-            return Err(failed("what the provider says does not fit together"));
+            return Err(failed("the provider's ID token does not match its access token"));
         }
     }
     Ok(person(provider, claims))

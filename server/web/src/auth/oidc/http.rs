@@ -19,9 +19,9 @@ pub(super) struct Http(reqwest::Client);
 pub(super) enum Failure {
     #[error("the provider cannot be reached")]
     Request(#[from] reqwest::Error),
-    #[error("the provider's answer is longer than {LONGEST} bytes")]
+    #[error("the provider's response is longer than {LONGEST} bytes")]
     TooLong,
-    #[error("the provider's answer cannot be read")]
+    #[error("the provider's response cannot be read")]
     Unreadable(#[from] axum::http::Error),
 }
 

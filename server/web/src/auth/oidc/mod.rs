@@ -82,6 +82,5 @@ impl Provider {
 
 /// The provider is unreachable or its response is invalid.
 fn away(error: impl std::error::Error + Send + Sync + 'static) -> ApiError {
-    ApiError::unavailable("the provider at which you sign in does not answer: try again in a moment")
-        .caused_by(error)
+    ApiError::unavailable("the sign-in provider is unreachable: try again in a moment").caused_by(error)
 }

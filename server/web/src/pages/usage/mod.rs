@@ -146,7 +146,7 @@ fn wanted(web: &Web, query: &PageQuery) -> ApiResult<Wanted> {
     };
     let wanted = asked.read(web)?;
     if wanted.by.len() > 1 {
-        return Err(ApiError::field("/by", "name one of them: the page shows each by day anyway"));
+        return Err(ApiError::field("/by", "enter one of them: the page groups by day anyway"));
     }
     Ok(wanted)
 }
