@@ -56,9 +56,9 @@ test("each node says whether its task would start, wait or never fit, and why", 
   assert.equal(await mark(page, "last").count(), 0, "of what comes later nothing is said");
   // The reason is shown beside the node while it is selected, and as part of its label.
   await node(page, "large").click();
-  await why(page, "large").getByText(/asks for 6 CPU/).waitFor();
+  await why(page, "large").getByText(/requests 6 CPU/).waitFor();
   await why(page, "large").getByText(/7 of 8 CPU in use by hold of default \(ada\): 7 CPU\./).waitFor();
-  assert.match(await node(page, "large").getAttribute("aria-label"), /Waits about \d+ minutes?.*asks for 6 CPU/);
+  assert.match(await node(page, "large").getAttribute("aria-label"), /Waits about \d+ minutes?.*requests 6 CPU/);
   if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/outlook.png` });
   await node(page, "huge").click();
   await why(page, "huge").getByText(/64 CPU/).waitFor();

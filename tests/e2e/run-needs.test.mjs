@@ -183,7 +183,7 @@ test("a run whose tasks all wait is pending, and says why", async () => {
     await head(page, "Pending");
     await needs(page).getByRole("heading", { name: "Pending: no task is running" }).waitFor();
     await needs(page).getByText("3 of 3 pending").waitFor();
-    await needs(page).getByText("Insufficient resources: asks for 4 CPU").waitFor();
+    await needs(page).getByText("Insufficient resources: requests 4 CPU").waitFor();
     await page.goto("/projects/default/runs");
     await page.locator(`#run-${pending} .runs-state`, { hasText: "Pending" }).waitFor();
     await page.locator(`#run-${holder} .runs-state`, { hasText: "Running" }).waitFor();

@@ -236,7 +236,12 @@ impl Start {
                 .and_then(|cgroup| launch.worker(worker, cgroup));
             let happened = match spawned {
                 Ok(spawned) => Happened::Spawned(rank, spawned),
-                Err(message) => Happened::Refused(rank, message),
+                Err(message) => {
+                    if let Some(cpusets) = self.machine.cpusets.as_ref().filter(|_| worker.cpu_exclusive) {
+                        cpusets.release(&group_name(&self.job.key, &worker.name));
+                    }
+                    Happened::Refused(rank, message)
+                }
             };
             let _ = self.sender.send(happened);
         }

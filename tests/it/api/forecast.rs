@@ -122,7 +122,7 @@ fn a_full_cluster_names_those_who_hold_it_to_those_who_see_them() {
         (&large["shortages"][0]["asked"], &large["shortages"][0]["limit"]),
         (&json!(4.0), &json!(8.0))
     );
-    assert!(large["message"].as_str().unwrap().starts_with("asks for 4 CPU"), "{large}");
+    assert!(large["message"].as_str().unwrap().starts_with("requests 4 CPU"), "{large}");
     let holder = &large["holders"][0];
     assert_eq!(
         (&holder["run"], &holder["task"], &holder["amounts"]["cpu"]),

@@ -145,7 +145,7 @@ fn a_place_where_it_waits_says_how_long_by_the_history_of_those_who_hold_it() {
     let found = compare(&editor, &text("true"));
     let local = of(&found, "local");
     assert_eq!(local["outlook"], "waits", "{local}");
-    assert!(local["message"].as_str().unwrap().starts_with("asks for 7 CPU"), "{local}");
+    assert!(local["message"].as_str().unwrap().starts_with("requests 7 CPU"), "{local}");
     let moment = |part: &str, at: &str| -> i64 {
         let Time(moment) = local[part][at].as_str().unwrap_or_else(|| panic!("{local}")).parse().unwrap();
         moment.0

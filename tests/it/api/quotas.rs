@@ -169,7 +169,7 @@ fn nobody_names_a_priority_above_the_projects() {
     };
     let refused = urgent(6).expect(422);
     assert_eq!(mistake(&refused), ("/tasks/0/priority".to_owned(), "invalid_value".to_owned()));
-    assert!(refused.text().contains("5 at most"), "{}", refused.text());
+    assert!(refused.text().contains("at most 5"), "{}", refused.text());
     urgent(5).expect(201);
 }
 
@@ -195,7 +195,7 @@ fn a_priority_is_held_to_that_of_the_node_group_that_the_project_is_bound_to() {
         (&json!("/tasks/0/priority"), 1),
         "{told}"
     );
-    assert!(told[0]["message"].as_str().unwrap().contains("2 at most"), "{told}");
+    assert!(told[0]["message"].as_str().unwrap().contains("at most 2"), "{told}");
     assert_eq!(check(2), json!([]));
     let refused = editor.post("/projects/default/runs", &text(3)).expect(422);
     assert_eq!(mistake(&refused), ("/tasks/0/priority".to_owned(), "invalid_value".to_owned()));

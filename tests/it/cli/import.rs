@@ -22,7 +22,7 @@ fn job_templates_are_installed_and_clashes_told() {
     let text = fs::read_to_string(TEMPLATES).unwrap().replace("\"detector\"", "\"command\"");
     let clash = app.write("clash.json", &text);
     let done = app.expect(2, &["import", "cube-studio", clash.to_str().unwrap(), "--install"]);
-    assert!(done.err.contains("not installed: command: there is another template of this name"), "{done:?}");
+    assert!(done.err.contains("not installed: command: another template has this name"), "{done:?}");
     assert!(app.expect(0, &["template", "show", "command"]).out.starts_with("command 1."), "ours stays");
 }
 

@@ -17,14 +17,14 @@ fn objects_are_printed_with_what_was_decided() {
     let done = app.expect(0, &["compile", ELASTIC, "--for", "kubernetes"]);
     let first = done.out.lines().next().unwrap();
     assert!(first.starts_with("# ") && first.contains("every operator"), "{first}");
-    assert!(done.out.contains("# - PyTorchJob: Kubeflow's training operator is there"), "{}", done.out);
+    assert!(done.out.contains("# - PyTorchJob: Kubeflow's training operator is installed"), "{}", done.out);
     let kinds = values(&done.out, "kind: ");
     assert!(kinds.contains(&"Pod") && kinds.contains(&"PyTorchJob"), "{kinds:?}");
 
     let facts = app.write("facts.yaml", "kubernetes: {namespace: team, volcano: {queue: team}}\n");
     let call = ["compile", ELASTIC, "--for", "kubernetes", "--facts", facts.to_str().unwrap()];
     let done = app.expect(0, &call);
-    assert!(done.out.contains("Kubeflow's training operator is not there"), "{}", done.out);
+    assert!(done.out.contains("Kubeflow's training operator is not installed"), "{}", done.out);
     let namespaces = values(&done.out, "  namespace: ");
     assert_eq!(namespaces, vec!["team"; values(&done.out, "kind: ").len()]);
     let compiled = app.json(0, &call);

@@ -279,7 +279,7 @@ fn a_priority_above_what_the_project_may_name_is_refused() {
     let refused = try_plan(text, JsonMap::new(), &fixtures(), &facts(4)).unwrap_err();
     let paths: Vec<&str> = refused.iter().map(|problem| problem.path.as_str()).collect();
     assert_eq!(paths, ["/priority", "/tasks/0/priority"]);
-    assert!(refused[0].message.contains("4 at most"), "{refused:?}");
+    assert!(refused[0].message.contains("at most 4"), "{refused:?}");
     let planned = |text: &str, most: i32| {
         let planned = try_plan(text, JsonMap::new(), &fixtures(), &facts(most)).unwrap();
         planned.plan.tasks.iter().map(|task| task.priority).collect::<Vec<_>>()

@@ -18,8 +18,8 @@ use super::{Cgroup, Hierarchy};
 
 /// Version 1's group of all workers without dedicated CPUs. It exists only while some are dedicated.
 const SHARED: &str = "shared";
-/// The attribute of a version 2 group with dedicated CPUs.
-const MARK: &str = "trusted.cubeloom.dedicated";
+/// The extended attribute of a version 2 group with dedicated CPUs (Linux 5.7).
+const MARK: &str = "user.cubeloom.dedicated";
 /// Processes fork while they are moved, so moving is repeated until none is left, at most this often.
 const ROUNDS: usize = 20;
 
@@ -88,13 +88,11 @@ impl Cpusets {
         Ok(group)
     }
 
-    /// A worker has ended: others may use its CPUs, if it had dedicated ones.
+    /// A worker has ended or cannot start: others may use its CPUs, if it had dedicated ones.
     pub(crate) fn release(&self, name: &str) {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(parent) = &self.version1 {
-            // Its shim has done so, unless it never ran.
-            let _ = own::remove_dir(parent.join(name));
-        }
+        // Its shim has done so, unless it never ran.
+        let _ = own::remove_dir(self.groups().join(name));
         self.share();
     }
 
@@ -178,9 +176,14 @@ impl Cpusets {
         Dedicated { groups, cpus: cpus.into_iter().flatten().collect() }
     }
 
+    /// The folder with the groups that have dedicated CPUs.
+    fn groups(&self) -> &Path {
+        self.version1.as_ref().unwrap_or(&self.workers)
+    }
+
     /// The groups with dedicated CPUs, by name, with their CPUs.
     fn groups_with_cpus(&self) -> impl Iterator<Item = (OsString, BTreeSet<u32>)> {
-        let folders = own::read_dir(self.version1.as_ref().unwrap_or(&self.workers)).into_iter().flatten();
+        let folders = own::read_dir(self.groups()).into_iter().flatten();
         let is_dedicated = |entry: &fs::DirEntry| match self.version1 {
             Some(_) => entry.path().is_dir() && entry.file_name() != SHARED,
             None => rustix::fs::getxattr(entry.path(), MARK, &mut [0u8; 8]).is_ok(),

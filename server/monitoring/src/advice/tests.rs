@@ -67,7 +67,7 @@ fn a_card_that_waits_for_the_cpu_is_told_from_one_that_waits_for_something_else(
     assert_eq!(rules(&of(0.0, 7.8), 7200.0, Some(8.0)), ["held_idle"]);
     let told = &advice(held(&of(0.3, 7.8), 7200.0, Some(8.0)), &Thresholds::default())[0];
     assert!(
-        told.evidence.contains("30.0 %") && told.evidence.contains("7.8 of the 8.0 cores"),
+        told.evidence.contains("30.0 %") && told.evidence.contains("7.8 of the task's 8.0 CPUs"),
         "{}",
         told.evidence
     );

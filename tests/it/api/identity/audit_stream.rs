@@ -235,7 +235,7 @@ fn syslog_gets_messages_by_tcp_with_counted_octets() {
 fn a_setting_that_cannot_be_meant_is_refused_at_the_start() {
     for (key, value, said) in [
         ("CUBELOOM_AUDIT_SYSLOG", "logs:514", "[audit] syslog: write udp://HOST:PORT"),
-        ("CUBELOOM_AUDIT_WEBHOOK", "logs.example.org", "[audit] webhook: it is no address"),
+        ("CUBELOOM_AUDIT_WEBHOOK", "logs.example.org", "[audit] webhook: it is not a URL"),
         ("CUBELOOM_AUDIT_WEBHOOK", "env:NOWHERE_TO_BE_FOUND", "[audit] webhook: the variable"),
     ] {
         let mut app = TestApp::new();

@@ -118,7 +118,7 @@ fn one_person_has_so_many_streams_and_no_more() {
         let refused = viewer.get(path).expect(429);
         assert!(!refused.header("retry-after").is_empty(), "{:?}", refused.headers);
         let detail = refused.problem("too-many")["detail"].as_str().unwrap().to_owned();
-        assert!(detail.contains("3 streams"), "{detail}");
+        assert!(detail.contains("3 event streams"), "{detail}");
     }
     viewer.get("/runs").expect(200);
     // Another token of the same person shares the limit; another person does not.

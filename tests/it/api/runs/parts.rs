@@ -120,5 +120,5 @@ fn a_part_that_cannot_be_run_says_why() {
     until(&editor, &whole, "succeeded");
     std::fs::remove_dir_all(server.data().join("workspace/default/runs").join(&whole)).unwrap();
     let told = refusal(&editor, &chain("one"), &json!({"only": "second", "of": whole}));
-    assert!(told.1.contains("folder") && told.1.contains("is gone"), "{told:?}");
+    assert!(told.1.contains("folder") && told.1.contains("no longer exists"), "{told:?}");
 }

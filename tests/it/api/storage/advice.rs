@@ -110,7 +110,7 @@ fn what_pods_use_and_what_to_change_is_told_by_the_clusters_prometheus() {
         (&json!("cpu_saturated"), &json!(["worker-0"]), &json!("train"), &json!(run))
     );
     let evidence = advice[0]["evidence"].as_str().unwrap();
-    assert!(evidence.contains("30.0 %") && evidence.contains("1.0 of the 1.0 cores"), "{evidence}");
+    assert!(evidence.contains("30.0 %") && evidence.contains("1.0 of the task's 1.0 CPUs"), "{evidence}");
     assert_eq!(advice[0]["remedies"][1]["setting"], "resources.cpu");
     let asked = owner.request(Method::GET, &format!("/runs/{run}/tasks/train/advice"));
     let chinese = send(asked.header("accept-language", "zh-CN")).expect(200).json();

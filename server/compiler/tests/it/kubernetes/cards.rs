@@ -71,7 +71,7 @@ fn slices_are_asked_for_where_a_node_has_enough_of_them() {
     assert!(template["affinity"].get("nodeAffinity").is_none(), "the resource itself names the nodes");
     assert_eq!(said(&task("count: 4, type: 1g.10gb", ""), SLICES), "");
     let too_many = said(&task("count: 5, type: 1g.10gb", ""), SLICES);
-    assert!(too_many.contains("no node has the 1g.10gb GPUs"), "{too_many}");
+    assert!(too_many.contains("no node has the requested 1g.10gb GPUs"), "{too_many}");
     assert!(too_many.contains("(the most on one node: 4)"), "{too_many}");
     let elsewhere = said(&task("count: 1, type: 1g.10gb", ", placement: {node_group: whole}"), SLICES);
     assert!(elsewhere.contains("in the node group `whole`"), "{elsewhere}");

@@ -94,11 +94,7 @@ fn of_a_claim_that_projects_share_only_whole_workspaces_are_mounted() {
             text.contains("/cubeloom/workspace/a/sets") && text.contains("/cubeloom/workspace/runs/"),
             "{text}"
         );
-        assert!(
-            made.decisions.iter().any(|one| one.contains("`sets` can be written to")),
-            "{:?}",
-            made.decisions
-        );
+        assert!(made.decisions.iter().any(|one| one.contains("`sets` is writable")), "{:?}", made.decisions);
     }
     let task = "template: echo, arguments: {words: [a]}, volumes: [{name: sets, mount: /sets}]";
     let refused = try_job(task, &facts.0).unwrap_err();

@@ -13,7 +13,7 @@ use crate::state::Web;
 
 /// Gives up a cluster that was added and will not come back.
 ///
-/// Its attempts end as lost, and their runs end. Then the cluster can be deleted. A cluster that responds cannot be given up. Updating
+/// Its attempts end as lost, and their runs end. Then the cluster can be deleted. A cluster that responds cannot be decommissioned. Updating
 /// its settings takes the cluster into use again.
 #[utoipa::path(
     post,

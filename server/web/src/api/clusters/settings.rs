@@ -30,7 +30,7 @@ pub struct AddedClusterView {
     pub settings: ClusterBody,
     /// Registration time.
     pub created_at: Time,
-    /// When the cluster was given up. Omitted if it is in use.
+    /// When the cluster was decommissioned. Omitted if it is in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given_up_at: Option<Time>,
     /// Revision number, incremented with each change. In quotes, it is the ETag.

@@ -38,7 +38,7 @@ pub struct StandingView {
     /// Connection state: `connected`, `away` (unreachable), `refused` (the cluster no longer recognizes the server),
     /// `given_up` (an administrator gave it up), or `unknown` (not contacted yet).
     pub state: String,
-    /// Start of the outage, or time at which the cluster was given up.
+    /// Start of the outage, or time at which the cluster was decommissioned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
     /// Attempted operation and its result.
