@@ -15,7 +15,7 @@ use crate::frameworks::{ALL, Framework, Shape};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlook {
     pub framework: &'static str,
-    /// The kind, and the reason for it: `PyTorchJob: Kubeflow's training operator is there (...)`.
+    /// The kind, and the reason for it: `PyTorchJob: Kubeflow's training operator is installed (...)`.
     pub decision: String,
     /// The kind that a missing operator would serve.
     pub missing: Option<&'static str>,
