@@ -229,7 +229,7 @@ test("another template takes the arguments that fit, and says which do not", asy
   await form(page).getByLabel("Template", { exact: true }).selectOption("pytorch");
   await eventually(async () => assert.equal(await form(page).getByLabel(/^Script/).inputValue(), "split.py"));
   await form(page).getByLabel("Template", { exact: true }).selectOption("command");
-  await form(page).getByText(/were left out: script, args/).waitFor();
+  await form(page).getByText(/were removed: script, args/).waitFor();
   flawless(page);
   await page.context().close();
 });

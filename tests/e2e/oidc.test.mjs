@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import { open, signIn } from "./support/browser.mjs";
 import { provider } from "./support/provider.mjs";
 import { PASSWORD } from "./support/server.mjs";
+import { settled } from "./support/settled.mjs";
 import { siteFor } from "./support/site.mjs";
 
 /** A free port. */
@@ -99,6 +100,8 @@ const connecting = (page) => page.locator("#connect-form");
 
 async function goThere(page, password = PASSWORD) {
   await page.goto("/me");
+  // Before its script has started, the form would be submitted as a plain one.
+  await settled(page);
   await connecting(page).locator("[name=current]").fill(password);
   await connecting(page).locator("button").click();
 }

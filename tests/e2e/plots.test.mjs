@@ -105,6 +105,7 @@ test("each attempt is a bar with its state, as wide as it was long", async () =>
   const bars = async (run) => {
     await page.goto(`/runs/${run}?tab=gantt`);
     await settled(page);
+    await page.locator(".gantt-row").first().waitFor();
     const of = (row) => {
       // The bar before it is the pending time.
       const bar = [...row.querySelectorAll(".gantt-bar")].at(-1);

@@ -75,7 +75,7 @@ mod tests {
     fn a_seat_that_is_left_is_free() {
         let seats = Seats::new(2);
         let (one, two) = (seats.take("ada").unwrap(), seats.take("ada").unwrap());
-        assert!(seats.take("ada").unwrap_err().detail().contains("2 streams"));
+        assert!(seats.take("ada").unwrap_err().detail().contains("2 event streams"));
         let other = seats.take("bob").unwrap();
         assert_eq!(seats.taken(), 3);
         drop(one);
