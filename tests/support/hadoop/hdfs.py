@@ -197,8 +197,12 @@ class Hadoop:
             return False
         facts = {key: value for bean in found["beans"] for key, value in bean.items()}
         # A server that has just been killed counts as alive for a while.
-        alive = "datanode" not in self.running or (facts.get("NumLiveDataNodes", 0) > 0 and connects(self.of_data[0]))
+        alive = "datanode" not in self.running or (facts.get("NumLiveDataNodes", 0) > 0 and self.has_data_node())
         return facts.get("Safemode") == "" and alive
+
+    def has_data_node(self):
+        data, http, _ = self.of_data
+        return connects(data) and facts_of(f"http://{http}/jmx?qry=java.lang:type=Runtime") is not None
 
     def last_words(self, name):
         lines = (self.folder / f"{name}.log").read_text(errors="replace").splitlines()
@@ -213,6 +217,9 @@ class Hadoop:
             self.running[name].send_signal(SIGNALS[verb])
         if verb == "kill":
             self.running.pop(name).wait()
+        elif verb == "thaw":
+            # On a busy machine it takes a while to run again.
+            self.wait()
 
     def end(self):
         if "nodemanager" in self.running:
