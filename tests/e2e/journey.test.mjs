@@ -17,11 +17,13 @@ test("the first administrator makes an account, runs a pipeline, watches it, rea
   const link = site.server.says().match(/https?:\/\/\S+\/welcome\?token=[\w-]+/)?.[0];
   assert.ok(link, site.server.says());
   await page.goto(link);
+  await settled(page);
   await page.locator("[name=name]").fill("ada");
   await page.locator("[name=password]").fill(PASSWORD);
   await page.locator("main form button.primary").first().click();
   await page.waitForURL((url) => url.pathname === "/" || url.pathname === "/sign-in");
   if (new URL(page.url()).pathname === "/sign-in") {
+    await settled(page);
     await page.locator("[name=name]").fill("ada");
     await page.locator("[name=password]").fill(PASSWORD);
     await page.locator("main form button.primary").first().click();

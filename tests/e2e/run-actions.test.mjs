@@ -201,6 +201,7 @@ test("a question is answered by keyboard, by whoever may", async () => {
   const page = await open("/", "emil");
   await page.locator("#home-waiting, main").getByText("Publish the model?").first().waitFor();
   await page.goto(`/runs/${run}/tasks/ask`);
+  await settled(page);
   await page.getByLabel("Comment (optional)").focus();
   await page.keyboard.type("The figures are right");
   await page.keyboard.press("Tab");

@@ -73,14 +73,41 @@ pub(crate) fn meminfo(key: &str) -> Option<u64> {
 
 /// Installed Debian packages; empty on another system.
 pub(crate) fn installed_apt() -> Vec<String> {
-    let text = own::read_to_string("/var/lib/dpkg/status").unwrap_or_default();
-    let installed = |entry: &&str| entry.contains("\nStatus: install ok installed");
+    installed(&own::read_to_string("/var/lib/dpkg/status").unwrap_or_default())
+}
+
+/// The packages of dpkg's database whose files are there. Besides `installed`, also a held package, and one that waits
+/// while another `apt-get` runs: dpkg(1), "Package states" and "Package selection states".
+fn installed(database: &str) -> Vec<String> {
+    const PRESENT: [&str; 5] =
+        ["installed", "unpacked", "half-configured", "triggers-awaited", "triggers-pending"];
+    let present = |entry: &&str| {
+        let status = entry.lines().find_map(|line| line.strip_prefix("Status: "));
+        status.and_then(|status| status.split(' ').next_back()).is_some_and(|state| PRESENT.contains(&state))
+    };
     let name = |entry: &str| Some(entry.trim_start().strip_prefix("Package: ")?.lines().next()?.to_owned());
-    text.split("\n\n").filter(installed).filter_map(name).collect()
+    database.split("\n\n").filter(present).filter_map(name).collect()
 }
 
 /// Raises this process's limit of open files to the maximum: a worker takes one or two.
 pub(crate) fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_there_while_it_is_held_or_waits_for_triggers() {
+        let entry =
+            |name: &str, status: &str| format!("Package: {name}\nStatus: {status}\nPriority: optional\n\n");
+        let database = entry("java", "install ok installed")
+            + &entry("libc-bin", "install ok triggers-pending")
+            + &entry("held", "hold ok installed")
+            + &entry("removed", "deinstall ok config-files")
+            + &entry("broken", "install ok half-installed");
+        assert_eq!(installed(&database), ["java", "libc-bin", "held"]);
+    }
 }

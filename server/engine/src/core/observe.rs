@@ -324,7 +324,7 @@ impl Core {
         }
     }
 
-    /// Tells an instance's live attempt to stop. With `n`, only if it has that number.
+    /// Stops an instance's live attempt. With `n`, only if it has that number.
     pub(super) fn stop_attempt(&mut self, at: At, n: Option<u32>, cause: StopCause) {
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
         if n.is_some_and(|n| n != live.record.key.n) {

@@ -96,7 +96,7 @@ impl Core {
         Ok(())
     }
 
-    /// Tells the executor to give an attempt this many elastic workers, once the attempt runs.
+    /// Asks the executor to give an attempt this many elastic workers, once the attempt runs.
     pub(super) fn scale(&mut self, at: At, workers: u32) {
         let Some(executor) = self.executor(at) else { return };
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };

@@ -72,7 +72,7 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Goodput of a run or task with `count` instances. With few attempts, it is computed anew.
+    /// Goodput of a run or task with `count` instances. With few attempts, it is computed again.
     async fn of(
         &self,
         web: &Web,
