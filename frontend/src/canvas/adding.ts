@@ -34,7 +34,7 @@ export function addTemplate(stage: Stage, template: TemplateInfo, { at, after, e
   }, { select: [`task:${name}`] });
   const node = stage.scene.nodes.get(name);
   if (node) stage.camera.reveal(node);
-  stage.say(after ? `${t("canvas.said-added", { task: name })}, ${t("canvas.said-needs", { tasks: after })}` : t("canvas.said-added", { task: name }));
+  stage.ui.announce(after ? `${t("canvas.said-added", { task: name })}, ${t("canvas.said-needs", { tasks: after })}` : t("canvas.said-added", { task: name }));
 }
 
 /** The corner of a node with this centre, on the grid. */

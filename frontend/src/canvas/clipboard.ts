@@ -19,7 +19,7 @@ export function watchClipboard(stage: Stage, root: HTMLElement): () => void {
     if (isWriting(event.target) || text === null) return;
     event.clipboardData?.setData("text/plain", text);
     event.preventDefault();
-    stage.say(t("canvas.said-copied", { n: stage.store.state.selection.size }));
+    stage.ui.announce(t("canvas.said-copied", { n: stage.store.state.selection.size }));
   };
   const cut = (event: ClipboardEvent) => {
     copy(event);
@@ -45,7 +45,7 @@ export function copySelection(stage: Stage): void {
   const text = selectionText(stage);
   if (text === null) return;
   navigator.clipboard.writeText(text).then(
-    () => { stage.say(t("canvas.said-copied", { n: stage.store.state.selection.size })); },
+    () => { stage.ui.announce(t("canvas.said-copied", { n: stage.store.state.selection.size })); },
     () => { toast(t("canvas.clipboard-refused"), "error"); },
   );
 }
@@ -74,7 +74,7 @@ export async function pasteText(stage: Stage, text: string): Promise<void> {
     return pasted.document;
   });
   stage.store.select(items);
-  stage.say(t("canvas.said-pasted", { n: items.length }));
+  stage.ui.announce(t("canvas.said-pasted", { n: items.length }));
 }
 
 function selectionText(stage: Stage): string | null {

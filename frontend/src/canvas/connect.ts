@@ -25,12 +25,12 @@ export function finishConnecting(stage: Stage, other: string): boolean {
   stage.show({});
   stage.paint();
   if (refusal !== null) {
-    stage.refuse(refusal);
+    stage.ui.refuse(refusal);
     return false;
   }
   const [from, to] = connecting.side === "out" ? [connecting.from, other] : [other, connecting.from];
   stage.apply(t("canvas.step-connect"), (document) => connect(document, from, to));
-  stage.say(t("canvas.said-connected", { from, to }));
+  stage.ui.announce(t("canvas.said-connected", { from, to }));
   return true;
 }
 

@@ -52,7 +52,7 @@ function handle(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
   if (!command) return false;
   const refusal = command.refusal?.(stage) ?? null;
   if (refusal === null) command.perform(stage);
-  else stage.refuse(refusal);
+  else stage.ui.refuse(refusal);
   return true;
 }
 
@@ -72,7 +72,7 @@ function goTo(stage: Stage, id: ItemId, more = false): void {
   stage.store.select(more ? [...stage.store.state.selection, id] : [id]);
   stage.ui.set({ cursor: id });
   stage.camera.reveal(place);
-  stage.say(wordsOf(stage, id));
+  stage.ui.announce(wordsOf(stage, id));
 }
 
 function wordsOf(stage: Stage, id: ItemId): string {
@@ -117,7 +117,7 @@ function shift(stage: Stage, arrow: Arrow, far: boolean): boolean {
   const place = cursor && stage.scene.placeOf(cursor);
   if (place) {
     stage.camera.reveal(place);
-    stage.say(t("canvas.said-moved", { x: place.x, y: place.y }));
+    stage.ui.announce(t("canvas.said-moved", { x: place.x, y: place.y }));
   }
   return true;
 }
@@ -129,7 +129,7 @@ function connecting(stage: Stage, event: KeyboardEvent, arrow: Arrow | null): bo
     stage.ui.set({ connecting: null });
     stage.show({});
     stage.paint();
-    stage.say(t("canvas.said-connecting-ended"));
+    stage.ui.announce(t("canvas.said-connecting-ended"));
     return true;
   }
   if (event.key === "Enter" || event.key === " ") {
@@ -154,7 +154,7 @@ function aim(stage: Stage, from: string, arrow: Arrow | null, back: boolean): vo
   stage.camera.reveal(node);
   stage.show({ wire: { from: source(own, stage.scene.direction), to: target(node, stage.scene.direction), allowed: refusal === null } });
   stage.ui.set({ hint: refusal });
-  stage.say(refusal ?? t("canvas.said-aimed", { to: node.name }));
+  stage.ui.announce(refusal ?? t("canvas.said-aimed", { to: node.name }));
 }
 
 function menu(stage: Stage): boolean {

@@ -9,5 +9,5 @@ export function removeSelection(stage: Stage): void {
   const { selection } = stage.store.state;
   if (selection.size === 0) return;
   stage.apply(t("canvas.step-delete"), (document) => removeItems(document, selection));
-  stage.say(t("canvas.said-deleted", { n: selection.size }));
+  stage.ui.announce(t("canvas.said-deleted", { n: selection.size }));
 }

@@ -203,18 +203,6 @@ export class Stage implements Painted {
     }, options);
   }
 
-  /** Announces a text to screen readers. */
-  say(text: string): void {
-    this.ui.set({ said: text });
-  }
-
-  /** Announces and briefly shows why an action is impossible. */
-  refuse(text: string): void {
-    this.say(text);
-    this.ui.set({ hint: text });
-    setTimeout(() => { if (this.ui.state.hint === text) this.ui.set({ hint: null }); }, 4000);
-  }
-
   task(name: string): Task | undefined {
     return this.scene.nodes.get(name)?.task;
   }

@@ -79,6 +79,17 @@ export class Ui {
     this.#state = { ...this.#state, ...parts };
     for (const listener of this.#listeners) listener();
   }
+
+  /** Announces a text to screen readers. */
+  announce(text: string): void {
+    this.set({ said: text });
+  }
+
+  /** Announces and briefly shows why an action is impossible. */
+  refuse(text: string): void {
+    this.set({ said: text, hint: text });
+    setTimeout(() => { if (this.state.hint === text) this.set({ hint: null }); }, 4000);
+  }
 }
 
 /** Selects a part of the state in a component. */

@@ -41,7 +41,7 @@ export const ADD: readonly Command[] = [
     refusal: first(locked, notOneTask),
     perform: (stage) => {
       beginConnecting(stage, onlyTask(stage) ?? "", "out");
-      stage.say(t("canvas.said-connecting", { from: onlyTask(stage) ?? "" }));
+      stage.ui.announce(t("canvas.said-connecting", { from: onlyTask(stage) ?? "" }));
     },
   },
   {

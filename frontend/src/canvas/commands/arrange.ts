@@ -18,14 +18,14 @@ async function layOut(stage: Stage, direction: Direction): Promise<void> {
   if (!places) return;
   // The document has changed meanwhile, so the layout is outdated.
   if (stage.document.tasks !== before.tasks && stage.document !== before) {
-    stage.say(t("canvas.said-layout-stale"));
+    stage.ui.announce(t("canvas.said-layout-stale"));
     return;
   }
   glide(stage, () => {
     stage.apply(t("canvas.step-layout"), (document) => withCanvas(place(document, places), { direction: direction === "down" ? direction : undefined }));
   });
   stage.camera.fit();
-  stage.say(t("canvas.said-layout"));
+  stage.ui.announce(t("canvas.said-layout"));
 }
 
 // Tasks keep their order, so that one more task does not rearrange everything. If that changes nothing, a

@@ -20,7 +20,7 @@ export const EDIT: readonly Command[] = [
     perform: (stage) => {
       const { undoLabel } = stage.store;
       stage.store.undo();
-      stage.say(t("canvas.said-undone", { step: undoLabel ?? "" }));
+      stage.ui.announce(t("canvas.said-undone", { step: undoLabel ?? "" }));
     },
   },
   {
@@ -32,7 +32,7 @@ export const EDIT: readonly Command[] = [
     perform: (stage) => {
       const { redoLabel } = stage.store;
       stage.store.redo();
-      stage.say(t("canvas.said-redone", { step: redoLabel ?? "" }));
+      stage.ui.announce(t("canvas.said-redone", { step: redoLabel ?? "" }));
     },
   },
   {
@@ -85,7 +85,7 @@ export const EDIT: readonly Command[] = [
         ...scene.notes.map(({ id }) => `note:${id}` as const),
         ...scene.frames.map(({ id }) => `frame:${id}` as const),
       ]);
-      stage.say(t("canvas.said-selected", { n: store.state.selection.size }));
+      stage.ui.announce(t("canvas.said-selected", { n: store.state.selection.size }));
     },
   },
   {
