@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import time
 from pathlib import Path
 
 import yaml
@@ -76,10 +77,19 @@ def _base(folder: Path) -> oci.Layer:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cubeloom-tools"
     file = cache / f"cluster-image-{digest}.tar"
     if not file.exists():
+        _remove_unused(cache)
         part = cache / f".cluster-image-{digest}.{os.getpid()}"
         _write_base(part, packages, requirements)
         part.rename(file)
+    os.utime(file)
     return oci.Layer.of(file)
+
+
+def _remove_unused(cache: Path) -> None:
+    """Removes layers that no cluster has read for an hour: one has 6 GB, and an import reads it for minutes."""
+    for file in cache.glob("cluster-image-*.tar"):
+        if time.time() - file.stat().st_mtime > 3600:
+            file.unlink(missing_ok=True)
 
 
 def _requirements() -> list[str]:
