@@ -7,6 +7,7 @@ pub mod support;
 mod accounting;
 pub mod alerts;
 mod assets;
+mod command_line;
 mod events;
 mod forecast;
 mod hostile;

@@ -274,7 +274,8 @@ pub struct Running {
 }
 
 impl Running {
-    fn of(mut command: Command) -> Self {
+    /// Starts a program with its output captured.
+    pub fn of(mut command: Command) -> Self {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         Self { child: Some(child) }
     }

@@ -46,11 +46,23 @@ def test_a_run_is_waited_for_and_read(client: Client, tmp_path: Path) -> None:
 
 
 def test_a_run_that_fails_says_so(client: Client) -> None:
-    run = start(client, "exit 3")
-    with pytest.raises(RunFailed) as told:
+    run = start(client, "echo no such table; exit 3")
+    with pytest.raises(RunFailed) as raised:
         run.wait(60)
-    assert told.value.run == run.id and told.value.state == "failed"
+    error = raised.value
+    assert (error.run, error.state, error.task, error.exit_code) == (run.id, "failed", "work", 3)
+    assert error.last_lines == ["no such table"] and error.item is None
+    for part in ["task work", "exit code 3", "| no such table", error.url]:
+        assert part in str(error)
+    assert error.url.endswith(f"/runs/{run.id}")
     assert run.wait(check=False).state == "failed"
+
+
+def test_the_item_that_failed_is_named(client: Client) -> None:
+    text = document("py-items", "test {{ item }} != b").replace("    arguments:", "    for_each: [a, b]\n    arguments:")
+    run = client.run_document(text)
+    with pytest.raises(RunFailed, match=r"task work \(item 'b'\)"):
+        run.wait(60)
 
 
 def test_a_run_is_cancelled(client: Client) -> None:

@@ -6,6 +6,8 @@ use cubeloom_storage::snapshot::SnapshotError;
 use cubeloom_web::error::{ApiError, Kind};
 use thiserror::Error;
 
+use crate::remote;
+
 /// The exit code. docs/cli.md and `--help` list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -53,7 +55,8 @@ pub fn refused(error: ApiError) -> anyhow::Error {
 
 /// The exit code of an error.
 pub fn of_error(error: &anyhow::Error) -> Exit {
-    let said = error.downcast_ref::<Invalid>().is_some();
+    let said = error.downcast_ref::<Invalid>().is_some()
+        || remote::status(error).is_some_and(|status| status.is_client_error());
     let folder = error.downcast_ref::<SnapshotError>().is_some_and(SnapshotError::is_owners);
     if said || folder { Exit::Invalid } else { Exit::Environment }
 }

@@ -24,6 +24,7 @@ mod planning;
 mod platform;
 mod problems;
 mod progress;
+mod remote;
 mod sealing;
 mod show;
 mod submit;
@@ -34,7 +35,8 @@ mod web;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use clap_complete::env::CompleteEnv;
 use cubeloom_executor_local::failpoint;
 
 use crate::cli::{Cli, Command};
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
     if let Some(code) = of_slurm() {
         return code;
     }
+    CompleteEnv::with_factory(Cli::command).var(commands::COMPLETE).complete();
     let cli = Cli::parse();
     // A transfer is a worker's program, with its own runtime and exit codes.
     if let Command::Transfer(args) = &cli.command {
@@ -76,8 +79,11 @@ fn of_slurm() -> Option<ExitCode> {
 
 fn dispatch(cli: Cli, level: Level) -> anyhow::Result<Exit> {
     let output = cli.global.output;
+    if let Some(exit) = remote::dispatch(&cli.command, &cli.global) {
+        return exit;
+    }
     match cli.command {
-        Command::Completions { shell } => return Ok(commands::completions(shell)),
+        Command::Completions { shell } => return commands::completions(shell),
         Command::Schema { kind } => return commands::schema(kind),
         Command::Sizing(command) => return commands::sizing(&command, output),
         _ => {}

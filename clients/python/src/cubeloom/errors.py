@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import httpx
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The first failure of a run."""
+
+    task: str
+    item: Any
+    message: str
+    exit_code: int | None
+    last_lines: list[str]
 
 
 class CubeloomError(Exception):
@@ -20,13 +32,36 @@ class WaitTimedOut(CubeloomError):
 
 
 class RunFailed(CubeloomError):
-    """A run ended, and did not succeed."""
+    """A run ended and did not succeed. The message has the first failure, its last lines and the run's page."""
 
-    def __init__(self, run: str, state: str, message: str | None) -> None:
-        super().__init__(f"the run {run} has {state}" + (f": {message}" if message else ""))
+    def __init__(
+        self, run: str, state: str, message: str | None, *, url: str = "", failure: Failure | None = None
+    ) -> None:
+        #: The run's id.
         self.run = run
+        #: ``failed`` or ``cancelled``.
         self.state = state
+        #: The server's message about the run.
         self.message = message
+        #: The run's page.
+        self.url = url
+        #: The task that failed first.
+        self.task = failure.task if failure else None
+        #: Its item, if the task runs once for each of several items.
+        self.item = failure.item if failure else None
+        #: Its exit code, if its program ended with one.
+        self.exit_code = failure.exit_code if failure else None
+        #: The last lines of its output.
+        self.last_lines = failure.last_lines if failure else []
+        super().__init__(self._text(failure))
+
+    def _text(self, failure: Failure | None) -> str:
+        lines = [f"run {self.run} {self.state}" + (f": {self.message}" if self.message else "")]
+        if failure:
+            item = "" if failure.item is None else f" (item {failure.item!r})"
+            lines.append(f"task {failure.task}{item}: {failure.message}")
+            lines += [f"  | {line}" for line in failure.last_lines]
+        return "\n".join([*lines, *filter(None, [self.url])])
 
 
 class ApiError(CubeloomError):

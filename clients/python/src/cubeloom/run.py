@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from . import events, models
-from .errors import RunFailed, WaitTimedOut
+from .errors import Failure, RunFailed, WaitTimedOut
 from .logs import Lines, LogLine
 from .transport import Transport
 
@@ -46,6 +46,11 @@ class Run:
         return self.data["state"]
 
     @property
+    def url(self) -> str:
+        """The address of its page."""
+        return f"{self._transport.url}/runs/{self.id}"
+
+    @property
     def ended(self) -> bool:
         """Whether it has ended."""
         return self.state in FINAL
@@ -67,7 +72,7 @@ class Run:
                 raise WaitTimedOut(f"the run {self.id} is {self.state} after {timeout} s")
             time.sleep(PERIOD)
         if check and self.state != "succeeded":
-            raise RunFailed(self.id, self.state, self.data.get("message"))
+            raise RunFailed(self.id, self.state, self.data.get("message"), url=self.url, failure=self._first_failure())
         return self
 
     def cancel(self) -> Run:
@@ -133,6 +138,19 @@ class Run:
                 yield from self._follow(name, which)
             else:
                 yield from self._read(name, which)
+
+    def _first_failure(self) -> Failure | None:
+        failed = [task for task in self.tasks() if task.get("failure")]
+        if not failed:
+            return None
+        task = min(failed, key=lambda task: task.get("ended_at") or "")
+        cause = task["failure"]
+        item = self._item(task["name"], cause.get("instance", 0)) if task["for_each"] else None
+        return Failure(task["name"], item, cause["message"], cause.get("exit_code"), cause.get("last_lines", []))
+
+    def _item(self, task: str, instance: int) -> Any:
+        found = self._transport.pages(self._path(f"/tasks/{task}/instances"), {"state": "failed"})
+        return next((each["item"] for each in found if each["instance"] == instance), instance)
 
     def _read(self, task: str, which: dict[str, str | int]) -> Iterator[LogLine]:
         lines, cursor = Lines(task), None

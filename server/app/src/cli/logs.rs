@@ -1,6 +1,10 @@
 //! Arguments of `cubeloom logs`.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::At;
+use crate::remote::complete;
 
 /// `logs`
 #[derive(Debug, Args)]
@@ -9,8 +13,10 @@ use clap::Args;
 )]
 pub struct Logs {
     /// Run id, its beginning or end, or `latest`
+    #[arg(add = ArgValueCompleter::new(complete::runs))]
     pub run: String,
     /// Task [default: all]
+    #[arg(add = ArgValueCompleter::new(complete::tasks))]
     pub task: Option<String>,
     /// Instance of a `for_each` task, from 0 [default: all]
     #[arg(long, value_name = "N", requires = "task")]
@@ -33,4 +39,6 @@ pub struct Logs {
     /// Print only standard error
     #[arg(long)]
     pub stderr: bool,
+    #[command(flatten)]
+    pub at: At,
 }

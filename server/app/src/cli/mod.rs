@@ -1,9 +1,11 @@
 //! The command line: the arguments of each subcommand, one file each.
 
+mod at;
 mod compile;
 mod export;
 mod import;
 mod keys;
+mod login;
 mod logs;
 mod of_run;
 mod run;
@@ -22,12 +24,14 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::Flags;
 use crate::show::Output;
 
+pub use at::At;
 pub use compile::{Compile, Target};
 pub use export::Export;
 pub use import::{CubeStudio, Import};
 pub use keys::KeysCommand;
+pub use login::{ContextCommand, Login, Logout, Open};
 pub use logs::Logs;
-pub use of_run::{Answer, Decide, Following, Mark, MarkedAs, OfRun, Rerun};
+pub use of_run::{Answer, Decide, Following, Mark, MarkedAs, OfRun, Rerun, Watch};
 pub use run::{Parameters, Run};
 pub use runs::{Runs, RunsCommand};
 pub use schema::SchemaKind;
@@ -59,7 +63,7 @@ pub struct Cli {
 }
 
 /// Global options.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
     /// Data folder [default: /var/lib/cubeloom as root, else ~/.local/share/cubeloom]
@@ -99,6 +103,8 @@ pub enum Command {
     Validate {
         /// Pipeline file (YAML or JSON)
         file: PathBuf,
+        #[command(flatten)]
+        at: At,
     },
     /// Convert files of another platform to Cubeloom documents
     #[command(subcommand)]
@@ -125,6 +131,8 @@ pub enum Command {
     Runs(Runs),
     /// Print the logs of a run
     Logs(Logs),
+    /// Follow a run to its end
+    Watch(Watch),
     /// Cancel a run
     Cancel(OfRun),
     /// Resume a finished run: rerun failed and unreached tasks
@@ -137,6 +145,15 @@ pub enum Command {
     Mark(Mark),
     /// Copy files between this machine, web servers, S3, COS, OSS and HDFS
     Transfer(cubeloom_storage::transfer::Args),
+    /// Open a page of the server in the browser
+    Open(Open),
+    /// Sign in to a server, and use it from now on
+    Login(Login),
+    /// Sign out of a server
+    Logout(Logout),
+    /// Manage the servers that you are signed in to
+    #[command(subcommand)]
+    Context(ContextCommand),
     /// Manage users and one-time links
     #[command(subcommand)]
     User(UserCommand),

@@ -3,15 +3,19 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::{At, Following};
+use crate::remote::complete;
 
 const RUN_EXAMPLES: &str = "\
 Examples:
   cubeloom run examples/hello/pipeline.yaml --watch
   cubeloom run train.yaml -p date=2026-01-31 -p 'sizes=[1, 2, 3]'
 
-The folder of the pipeline file is copied with the run. If no server uses the data folder, this
-command runs the pipeline itself. Ctrl-C cancels the run and waits for its end. A second Ctrl-C
-detaches; jobs continue.";
+The folder of the pipeline file is copied with the run. Without a server this command runs the
+pipeline itself. Ctrl-C cancels the run and waits for its end. A second Ctrl-C detaches; jobs
+continue.";
 
 /// `run`
 #[derive(Debug, Args)]
@@ -28,14 +32,12 @@ pub struct Run {
     #[arg(long, value_name = "TASK", conflicts_with = "from")]
     pub only: Option<String>,
     /// Run whose results are reused: its id, beginning or end, or `latest` [default: the newest usable run]
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs))]
     pub of: Option<String>,
-    /// Show progress, and a summary at the end
-    #[arg(long)]
-    pub watch: bool,
-    /// Leave the run to the server and return immediately
-    #[arg(long, conflicts_with = "watch")]
-    pub detach: bool,
+    #[command(flatten)]
+    pub follow: Following,
+    #[command(flatten)]
+    pub at: At,
 }
 
 /// The parameters of a run.

@@ -1,7 +1,11 @@
 //! Arguments of `cubeloom runs`.
 
 use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCompleter;
 use cubeloom_domain::state::RunState;
+
+use super::At;
+use crate::remote::complete;
 
 /// `runs`
 #[derive(Debug, Args)]
@@ -13,11 +17,13 @@ pub struct Runs {
     #[arg(long, value_parser = run_state, value_name = "STATE")]
     pub state: Vec<RunState>,
     /// List only runs of this pipeline
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::pipelines))]
     pub pipeline: Option<String>,
     /// Maximum number of runs
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
+    #[command(flatten)]
+    pub at: At,
 }
 
 /// `runs show`
@@ -26,7 +32,10 @@ pub enum RunsCommand {
     /// Show a run with its tasks and results
     Show {
         /// Run id, its beginning or end, or `latest`
+        #[arg(add = ArgValueCompleter::new(complete::runs))]
         run: String,
+        #[command(flatten)]
+        at: At,
     },
 }
 

@@ -17,7 +17,7 @@ pub async fn cancel(args: &OfRun, config: Config, output: Output) -> anyhow::Res
     if let Some(record) = record.filter(|record| record.state.is_final()) {
         return Err(Invalid::error(format!("run {run} has ended already: it {}", record.state.as_str())));
     }
-    match wish(&platform, &run, &Wish::Cancel, args.follow, output).await? {
+    match wish(&platform, &run, &Wish::Cancel, &args.follow, output).await? {
         // The user requested the cancellation, so it is a success.
         Exit::Cancelled => Ok(Exit::Ok),
         other => Ok(other),

@@ -1,13 +1,18 @@
 //! `cubeloom completions SHELL`
 
-use clap::CommandFactory;
+use clap_complete::Shell;
+use clap_complete::env::Shells;
 
-use crate::cli::Cli;
 use crate::exit::Exit;
 
-pub fn completions(shell: clap_complete::Shell) -> Exit {
+/// The variable with which the script calls this program back.
+pub const VARIABLE: &str = "CUBELOOM_COMPLETE";
+
+pub fn completions(shell: Shell) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "cubeloom", &mut script);
+    if let Some(shell) = Shells::builtins().completer(&shell.to_string()) {
+        shell.write_registration(VARIABLE, "cubeloom", "cubeloom", "cubeloom", &mut script)?;
+    }
     crate::show::line(String::from_utf8_lossy(&script).trim_end());
-    Exit::Ok
+    Ok(Exit::Ok)
 }

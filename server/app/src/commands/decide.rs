@@ -26,5 +26,5 @@ pub async fn decide(args: Decide, config: Config, output: Output) -> anyhow::Res
     let decision =
         Decision { approved: args.answer == Answer::Yes, by: machine::user(), comment: args.comment };
     let decided = Wish::Decide { task: args.task, instance: args.instance, decision };
-    wish(&platform, &run, &decided, args.follow, output).await
+    wish(&platform, &run, &decided, &args.follow, output).await
 }

@@ -140,25 +140,17 @@ fn title(key: &AttemptKey, log: &LogName, alone: bool) -> String {
     name
 }
 
-/// Prints parts of logs, with headings if there are several.
+/// Prints parts of logs.
 struct Printer<'r> {
     reader: &'r dyn Reader,
-    styles: Styles,
     tail: Option<usize>,
-    /// Whether all output is from one worker.
-    single: bool,
     offsets: HashMap<(AttemptKey, LogName), u64>,
-    /// The state of the control sequence filter of each stream, if the output is a terminal.
-    tamed: Option<HashMap<(AttemptKey, LogName), Tame>>,
-    last: Option<(AttemptKey, LogName)>,
+    headings: Headings,
 }
 
 impl<'r> Printer<'r> {
     fn new(args: &Logs, reader: &'r dyn Reader) -> Self {
-        let single = args.worker.is_some() && args.task.is_some();
-        let tamed = std::io::stdout().is_terminal().then(HashMap::new);
-        let styles = Styles::detect();
-        Self { reader, styles, tail: args.tail, single, offsets: HashMap::new(), tamed, last: None }
+        Self { reader, tail: args.tail, offsets: HashMap::new(), headings: Headings::new(args) }
     }
 
     async fn print(&mut self, stream: &Stream) -> anyhow::Result<()> {
@@ -173,31 +165,58 @@ impl<'r> Printer<'r> {
             (None, Some(lines)) => before_last(reader, &stream.key, &stream.log, lines, u64::MAX).await?,
             (None, None) => 0,
         };
+        let source = format!("{} {} {}", stream.key, name.worker, name.stream.as_str());
         loop {
             let piece = reader.read(&stream.key, name, offset, PIECE).await?;
             if piece.bytes.is_empty() {
                 break;
             }
-            self.heading(&id, &stream.title);
             offset = piece.next;
-            let text = match &mut self.tamed {
-                Some(tamed) => tamed.entry(id.clone()).or_default().push(&piece.bytes),
-                None => piece.bytes,
-            };
-            if std::io::stdout().lock().write_all(&text).is_err() {
-                // The reader has closed the pipe (`| head`).
-                std::process::exit(0);
-            }
+            self.headings.print(&source, &stream.title, &piece.bytes);
         }
         self.offsets.insert(id, offset);
         Ok(())
     }
+}
 
-    fn heading(&mut self, id: &(AttemptKey, LogName), title: &str) {
-        if self.single || self.last.as_ref() == Some(id) {
-            return;
+/// Prints the output of several workers, with a heading wherever another one begins.
+pub struct Headings {
+    styles: Styles,
+    /// Whether all output is from one worker, which needs no heading.
+    single: bool,
+    /// The source of the last output.
+    last: Option<String>,
+    /// The state of the control sequence filter of each source, if the output is a terminal.
+    tamed: Option<HashMap<String, Tame>>,
+}
+
+impl Headings {
+    pub fn new(args: &Logs) -> Self {
+        let tamed = std::io::stdout().is_terminal().then(HashMap::new);
+        let single = args.worker.is_some() && args.task.is_some();
+        Self { styles: Styles::detect(), single, last: None, tamed }
+    }
+
+    /// Whether nothing was printed yet.
+    pub fn is_empty(&self) -> bool {
+        self.last.is_none()
+    }
+
+    /// Prints output of a source: an attempt's worker and stream, with its title.
+    pub fn print(&mut self, source: &str, title: &str, bytes: &[u8]) {
+        if self.last.as_deref() != Some(source) {
+            self.last = Some(source.to_owned());
+            if !self.single {
+                show::line(self.styles.paint(Style::Dim, &format!("==> {title} <==")));
+            }
         }
-        self.last = Some(id.clone());
-        show::line(self.styles.paint(Style::Dim, &format!("==> {title} <==")));
+        let text = match &mut self.tamed {
+            Some(tamed) => tamed.entry(source.to_owned()).or_default().push(bytes),
+            None => bytes.to_owned(),
+        };
+        if std::io::stdout().lock().write_all(&text).is_err() {
+            // The reader has closed the pipe (`| head`).
+            std::process::exit(0);
+        }
     }
 }

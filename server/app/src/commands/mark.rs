@@ -37,5 +37,5 @@ pub async fn mark(args: cli::Mark, config: Config, output: Output) -> anyhow::Re
         outputs: cubeloom_domain::JsonMap::new(),
     };
     let marked = Wish::Mark { task: args.task, instance: args.instance, mark };
-    wish(&platform, &run, &marked, args.follow, output).await
+    wish(&platform, &run, &marked, &args.follow, output).await
 }

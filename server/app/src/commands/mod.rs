@@ -12,6 +12,7 @@ mod import;
 mod keys;
 mod logs;
 mod mark;
+mod open;
 mod rerun;
 mod run;
 mod runs;
@@ -23,8 +24,13 @@ mod token;
 mod transfer;
 mod user;
 mod validate;
+mod watch;
 
-pub use completions::completions;
+pub use await_run::conclude;
+pub use completions::{VARIABLE as COMPLETE, completions};
+pub use logs::Headings;
+pub use run::announce;
+pub use runs::{Listed, runs_table};
 pub use schema::schema;
 pub use sizing::sizing;
 pub use transfer::environment as transfer_environment;
@@ -40,13 +46,15 @@ pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Re
         Command::Run(args) => run::run(args, config, output).await,
         Command::Serve(args) => serve::serve(args, config, output).await,
         Command::Compile(args) => compile::compile(&args, &config, output).await,
-        Command::Validate { file } => validate::validate(&file, &config, output).await,
+        Command::Validate { file, .. } => validate::validate(&file, &config, output).await,
         Command::Import(command) => import::import(&command, config, output).await,
         Command::Export(command) => export::export(&command, &config, output).await,
         Command::Check => check::check(&config, output).await,
         Command::Template(command) => template::template(command, config, output).await,
         Command::Runs(args) => runs::runs(args, config, output).await,
         Command::Logs(args) => logs::logs(args, config).await,
+        Command::Watch(args) => watch::watch(&args, config, output).await,
+        Command::Open(args) => open::open(&args, config).await,
         Command::Cancel(args) => cancel::cancel(&args, config, output).await,
         Command::Resume(args) => rerun::resume(&args, config, output).await,
         Command::Rerun(args) => rerun::rerun(&args, config, output).await,
@@ -60,7 +68,7 @@ pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Re
         // Handled before the configuration is read.
         Command::Schema { kind } => schema(kind),
         Command::Sizing(command) => sizing(&command, output),
-        Command::Completions { shell } => Ok(completions(shell)),
-        Command::Transfer(_) => Ok(Exit::Ok),
+        Command::Completions { shell } => completions(shell),
+        Command::Transfer(_) | Command::Login(_) | Command::Logout(_) | Command::Context(_) => Ok(Exit::Ok),
     }
 }

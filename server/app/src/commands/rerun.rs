@@ -4,7 +4,7 @@ use cubeloom_domain::RunId;
 use cubeloom_domain::record::Wish;
 use serde_json::json;
 
-use super::await_run::{Wait, await_run};
+use super::await_run::await_run;
 use super::run::demand_server;
 use crate::cli::{Following, OfRun, Rerun};
 use crate::config::Config;
@@ -17,7 +17,7 @@ use crate::{audit, machine, wake};
 pub async fn resume(args: &OfRun, config: Config, output: Output) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     let run = ended(&platform, &args.run).await?;
-    wish(&platform, &run, &Wish::Resume, args.follow, output).await
+    wish(&platform, &run, &Wish::Resume, &args.follow, output).await
 }
 
 /// Reruns chosen tasks and everything downstream.
@@ -33,7 +33,7 @@ pub async fn rerun(args: &Rerun, config: Config, output: Output) -> anyhow::Resu
             names.join(", ")
         )));
     }
-    wish(&platform, &run, &Wish::Rerun { from: args.from.clone() }, args.follow, output).await
+    wish(&platform, &run, &Wish::Rerun { from: args.from.clone() }, &args.follow, output).await
 }
 
 /// The run, if it has ended: an active run cannot be rerun.
@@ -53,7 +53,7 @@ pub async fn wish(
     platform: &Platform,
     run: &RunId,
     wish: &Wish,
-    follow: Following,
+    follow: &Following,
     output: Output,
 ) -> anyhow::Result<Exit> {
     if follow.detach {
@@ -75,5 +75,5 @@ pub async fn wish(
         }
         return Ok(Exit::Ok);
     }
-    await_run(platform, run, Wait { watch: follow.watch, output }).await
+    await_run(platform, run, follow, output).await
 }

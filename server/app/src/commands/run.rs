@@ -1,11 +1,11 @@
 //! `cubeloom run FILE`
 
+use cubeloom_domain::Problem;
 use cubeloom_domain::plan::Choice;
-use cubeloom_domain::{Problem, RunId};
 use cubeloom_web::part::WantedPart;
 use serde_json::json;
 
-use crate::cli;
+use crate::cli::{self, Following};
 use crate::config::Config;
 use crate::exit::{Exit, Invalid};
 use crate::lock::EngineLock;
@@ -15,7 +15,7 @@ use crate::show::{self, Output};
 use crate::submit::{Request, submit};
 use crate::{machine, problems, wake};
 
-use super::await_run::{Wait, await_run};
+use super::await_run::await_run;
 
 /// Validates a pipeline, stores a run of it, and waits for its end.
 pub async fn run(args: cli::Run, config: Config, output: Output) -> anyhow::Result<Exit> {
@@ -26,7 +26,7 @@ pub async fn run(args: cli::Run, config: Config, output: Output) -> anyhow::Resu
     };
     let parameters = planning::parameters(&args.parameters)?;
     let platform = Platform::open(config).await?;
-    if args.detach {
+    if args.follow.detach {
         demand_server(&platform)?;
     }
     let templates = platform.templates().await?;
@@ -39,12 +39,12 @@ pub async fn run(args: cli::Run, config: Config, output: Output) -> anyhow::Resu
     };
     problems::warn(&source.file, &submitted.warnings);
     let run = submitted.run;
-    announce(&run, &args, output)?;
-    if args.detach {
+    announce(run.as_str(), &args.follow, output)?;
+    if args.follow.detach {
         wake::send(&platform.data.wake());
         return Ok(Exit::Ok);
     }
-    await_run(&platform, &run, Wait { watch: args.watch, output }).await
+    await_run(&platform, &run, &args.follow, output).await
 }
 
 /// The selected tasks, if not all.
@@ -80,16 +80,16 @@ pub fn demand_server(platform: &Platform) -> anyhow::Result<()> {
 }
 
 /// Prints the run's id for later commands.
-fn announce(run: &RunId, args: &cli::Run, output: Output) -> anyhow::Result<()> {
+pub fn announce(run: &str, follow: &Following, output: Output) -> anyhow::Result<()> {
     match output {
-        Output::Json if args.detach => show::json(&json!({"run": run})),
+        Output::Json if follow.detach => show::json(&json!({"run": run})),
         Output::Json => Ok(()),
-        Output::Human if args.watch => {
+        Output::Human if follow.watch => {
             show::line(format!("run {run}"));
             Ok(())
         }
         Output::Human => {
-            show::line(run.as_str());
+            show::line(run);
             Ok(())
         }
     }

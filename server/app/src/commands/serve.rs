@@ -105,8 +105,11 @@ async fn run_first(
     let view = follow::see_out(platform, &submitted.run, events).await?;
     let (dir, now) = (platform.run_dir(&submitted.run), platform.now());
     match output {
-        Output::Json => show::json(&progress::report_json(&view, &dir, now))?,
-        Output::Human => show::line(format!("\n{}\n", progress::report(&view, &dir, now, Styles::detect()))),
+        Output::Json => show::json(&progress::records_json(&view, &dir, now))?,
+        Output::Human => {
+            let report = progress::Report::of(&view, &dir, now);
+            show::line(format!("\n{}\n", report.text(now, Styles::detect())));
+        }
     }
     Ok(exit_of(view.run.state))
 }

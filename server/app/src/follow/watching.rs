@@ -9,7 +9,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::timeout;
 
 use crate::platform::Platform;
-use crate::progress::{Live, View};
+use crate::progress::{Board, Live, View};
 
 pub struct Watching<'a> {
     platform: &'a Platform,
@@ -102,7 +102,8 @@ impl<'a> Watching<'a> {
         let Some(live) = &mut self.live else { return };
         let began = Instant::now();
         if began >= self.draw_again {
-            live.show(&self.view, self.platform.now());
+            let now = self.platform.now();
+            live.show(&Board::of(&self.view, now), now);
             // With many events per second a terminal need not show each.
             let least = if live.is_screen() { Duration::from_millis(40) } else { Duration::ZERO };
             self.draw_again = Instant::now() + (began.elapsed() * 10).max(least);
@@ -122,7 +123,8 @@ impl<'a> Watching<'a> {
             self.view.reload(&self.platform.store).await?;
         }
         if let Some(live) = &mut self.live {
-            live.finish(&self.view, self.platform.now());
+            let now = self.platform.now();
+            live.finish(&Board::of(&self.view, now), now);
         }
         Ok(self.view)
     }

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::Progress;
-use cubeloom_domain::{TaskIx, Timestamp};
 
-use super::model::View;
-use super::status::{self, Status};
+use super::board::{Board, Line};
+use super::status::Status;
 use crate::show::{Screen, Style, Styles, duration, line};
 
 /// The animation of a running task.
@@ -52,56 +52,54 @@ impl Live {
         self.notice = Some(text);
     }
 
-    pub fn show(&mut self, view: &View, now: Timestamp) {
+    pub fn show(&mut self, board: &Board, now: Timestamp) {
         match &self.screen {
             Some(screen) => {
                 let size = screen.size();
-                let mut lines = block(view, now, size, self.styles);
+                let mut lines = block(board, now, size, self.styles);
                 lines.extend(
                     self.notice.as_ref().map(|text| self.styles.paint(Style::Warn, &cut(text, size.0))),
                 );
                 screen.draw(lines);
             }
-            None => self.say_changes(view, now),
+            None => self.say_changes(board, now),
         }
     }
 
     /// Removes the block: the report follows.
-    pub fn finish(&mut self, view: &View, now: Timestamp) {
+    pub fn finish(&mut self, board: &Board, now: Timestamp) {
         match &self.screen {
             Some(screen) => screen.clear(),
-            None => self.say_changes(view, now),
+            None => self.say_changes(board, now),
         }
     }
 
-    fn say_changes(&mut self, view: &View, now: Timestamp) {
-        let since = duration(now.since(view.run.created_at));
-        for (at, planned) in (0u32..).zip(&view.plan.tasks) {
-            let shown = status::task(view, TaskIx(at), now);
-            let key = (shown.word.clone(), lasting_detail(&shown));
-            let known = self.said.get(&(at as usize));
-            if shown.word == "pending" && known.is_none() || known == Some(&key) {
+    fn say_changes(&mut self, board: &Board, now: Timestamp) {
+        let since = duration(now.since(board.created_at));
+        for (at, Line { name, status }) in board.tasks.iter().enumerate() {
+            let key = (status.word.clone(), lasting_detail(status));
+            let known = self.said.get(&at);
+            if status.word == "pending" && known.is_none() || known == Some(&key) {
                 continue;
             }
             let time =
-                shown.time.filter(|_| !key.0.ends_with("ing")).map(|time| format!(" ({})", duration(time)));
+                status.time.filter(|_| !key.0.ends_with("ing")).map(|time| format!(" ({})", duration(time)));
             let detail = if key.1.is_empty() { String::new() } else { format!(": {}", key.1) };
-            line(format!("{since:>7}  {} {}{}{detail}", planned.name, key.0, time.unwrap_or_default()));
-            self.said.insert(at as usize, key);
+            line(format!("{since:>7}  {name} {}{}{detail}", key.0, time.unwrap_or_default()));
+            self.said.insert(at, key);
         }
     }
 }
 
 /// The lines of the block, for a screen of this size.
-pub fn block(view: &View, now: Timestamp, (columns, rows): (usize, usize), styles: Styles) -> Vec<String> {
-    let all = (0..view.plan.tasks.len() as u32).map(TaskIx);
-    let tasks: Vec<(TaskIx, Status)> = all.map(|ix| (ix, status::task(view, ix, now))).collect();
-    let shown = choose(&tasks, rows.saturating_sub(5).max(3));
-    let longest = shown.iter().map(|(ix, _)| view.planned(*ix).name.chars().count()).max();
+pub fn block(board: &Board, now: Timestamp, (columns, rows): (usize, usize), styles: Styles) -> Vec<String> {
+    let tasks = &board.tasks;
+    let shown = choose(tasks, rows.saturating_sub(5).max(3));
+    let longest = shown.iter().map(|task| task.name.chars().count()).max();
     let names = longest.unwrap_or(0).min(columns / 4);
     let layout = Layout { names, columns, now, styles };
-    let mut lines = vec![layout.head(view, &tasks)];
-    lines.extend(shown.iter().map(|(ix, status)| layout.task(&view.planned(*ix).name, status)));
+    let mut lines = vec![layout.head(board)];
+    lines.extend(shown.iter().map(|task| layout.task(&task.name, &task.status)));
     if shown.len() < tasks.len() {
         lines.push(styles.paint(Style::Dim, &format!("  … and {} more tasks", tasks.len() - shown.len())));
     }
@@ -118,17 +116,15 @@ struct Layout {
 }
 
 impl Layout {
-    fn head(&self, view: &View, tasks: &[(TaskIx, Status)]) -> String {
-        let well = |(_, status): &&(TaskIx, Status)| {
-            ["succeeded", "reused", "skipped"].contains(&status.word.as_str())
-        };
+    fn head(&self, board: &Board) -> String {
+        let well = |task: &&Line| ["succeeded", "reused", "skipped"].contains(&task.status.word.as_str());
         let text = format!(
             "{}  {}  {} of {} tasks  {}",
-            view.run.pipeline,
-            view.run.state.as_str(),
-            tasks.iter().filter(well).count(),
-            tasks.len(),
-            duration(view.run.ended_at.unwrap_or(self.now).since(view.run.created_at)),
+            board.pipeline,
+            board.state.as_str(),
+            board.tasks.iter().filter(well).count(),
+            board.tasks.len(),
+            duration(board.age(self.now)),
         );
         self.styles.paint(Style::Bold, &cut(&text, self.columns))
     }
@@ -177,22 +173,22 @@ fn lasting_detail(status: &Status) -> String {
 }
 
 /// The tasks that fit: running and failed ones first, then the latest finished and the next pending.
-fn choose(tasks: &[(TaskIx, Status)], room: usize) -> Vec<(TaskIx, Status)> {
+fn choose(tasks: &[Line], room: usize) -> Vec<&Line> {
     if tasks.len() <= room {
-        return tasks.to_vec();
+        return tasks.iter().collect();
     }
-    let rank = |status: &Status| match status.word.as_str() {
+    let rank = |task: &Line| match task.status.word.as_str() {
         "running" | "stopping" | "preparing" | "starting" => 0,
         "failed" | "backoff" => 1,
         "waiting" => 2,
         "pending" => 3,
         _ => 4,
     };
-    let mut order: Vec<&(TaskIx, Status)> = tasks.iter().collect();
-    order.sort_by_key(|(ix, status)| (rank(status), if rank(status) == 4 { u32::MAX - ix.0 } else { ix.0 }));
+    let mut order: Vec<(usize, &Line)> = tasks.iter().enumerate().collect();
+    order.sort_by_key(|(at, task)| (rank(task), if rank(task) == 4 { usize::MAX - at } else { *at }));
     order.truncate(room - 1);
-    order.sort_by_key(|(ix, _)| *ix);
-    order.into_iter().cloned().collect()
+    order.sort_by_key(|(at, _)| *at);
+    order.into_iter().map(|(_, task)| task).collect()
 }
 
 /// The text, truncated to this width.

@@ -21,6 +21,10 @@ use crate::show::Styles;
 
 const SECOND: i64 = 1_000_000;
 
+fn block_of(view: &View, now: Timestamp, size: (usize, usize), styles: Styles) -> Vec<String> {
+    block(&Board::of(view, now), now, size, styles)
+}
+
 /// A view of a run with these tasks, each depending on the one before.
 fn view(tasks: &[&str]) -> View {
     let document = tasks.iter().enumerate().fold(pipeline("shown"), |document, (at, name)| {
@@ -116,7 +120,7 @@ fn the_block_says_what_goes_on() {
     let reason = WaitReason::Capacity { message: "needs 4 CPU, and 1 is free".into(), why: None };
     instance(&mut view, 2, InstanceState::Waiting { since: Timestamp(SECOND), reason: Some(reason) });
     view.apply(RunEvent::Progress(key, Progress { step: 3.0, total: Some(4.0) }));
-    let lines = block(&view, Timestamp(5 * SECOND), (80, 24), Styles::plain());
+    let lines = block_of(&view, Timestamp(5 * SECOND), (80, 24), Styles::plain());
     let expected = [
         "shown  running  1 of 4 tasks  4.0s",
         "✓ pull   succeeded          ",
@@ -144,7 +148,7 @@ fn no_line_is_wider_than_the_screen_and_no_block_is_higher() {
         view.apply(RunEvent::Preparing(key, "Python environment with many packages".repeat(5)));
     }
     for size in [(40, 10), (80, 24), (200, 60)] {
-        let lines = block(&view, Timestamp(2 * SECOND), size, Styles::plain());
+        let lines = block_of(&view, Timestamp(2 * SECOND), size, Styles::plain());
         assert!(lines.len() < size.1, "{} lines", lines.len());
         assert!(lines.iter().all(|line| line.chars().count() <= size.0), "{lines:#?}");
         let at_work = lines.iter().filter(|line| line.contains("  running ")).count();
@@ -169,7 +173,8 @@ fn the_report_tells_the_first_cause() {
     attempt(&mut view, 0, ended);
     view.run.state = RunState::Failed;
     view.run.ended_at = Some(Timestamp(5 * SECOND));
-    let told = report(&view, std::path::Path::new("/nowhere"), Timestamp(9 * SECOND), Styles::plain());
+    let told = Report::of(&view, std::path::Path::new("/nowhere"), Timestamp(9 * SECOND))
+        .text(Timestamp(9 * SECOND), Styles::plain());
     let id = view.run.id.to_string();
     let expected = format!(
         "TASK   STATE      WAIT  TIME  PEAK MEMORY   CPU\n\

@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cubeloom_domain::failpoint::hit;
 use cubeloom_files::own;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 pub use error::SnapshotError;
@@ -81,6 +83,27 @@ impl Snapshot {
             Ok(()) => Ok(place),
             Err(source) => Err(SnapshotError::Unwritable { place, source }),
         }
+    }
+
+    /// The files as a gzipped tar archive, which `PUT /projects/{project}/code` accepts.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn archive(&self) -> Result<Vec<u8>, SnapshotError> {
+        let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        for entry in &self.entries {
+            let mut add = || {
+                let file = own::open(&entry.path)?;
+                let mut header = tar::Header::new_gnu();
+                header.set_mode(if entry.executable { 0o755 } else { 0o644 });
+                // A file that grows meanwhile must not shift the following ones.
+                header.set_size(entry.bytes);
+                archive.append_data(&mut header, &entry.name, file.take(entry.bytes))
+            };
+            add().map_err(SnapshotError::unreadable(&entry.path))?;
+        }
+        let whole = archive.into_inner().and_then(GzEncoder::finish);
+        whole.map_err(SnapshotError::unreadable(Path::new("the archive")))
     }
 
     fn copy_to(&self, target: &Path) -> io::Result<()> {

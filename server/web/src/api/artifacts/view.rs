@@ -1,7 +1,7 @@
 //! Views of a run's results.
 
 use cubeloom_domain::JsonMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// Outputs that a task reported.
@@ -19,7 +19,7 @@ pub struct OutputsView {
 }
 
 /// An artifact: a file to display.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ArtifactView {
     /// Task.
     pub task: String,
@@ -42,7 +42,7 @@ pub struct ArtifactView {
 }
 
 /// Dimensions of an image, in pixels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Pixels {
     /// Width.
     pub width: u32,
