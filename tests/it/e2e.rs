@@ -32,6 +32,7 @@ files![
     canvas_arrange,
     clusters,
     connection,
+    device,
     dialogs,
     editor,
     editor_load,

@@ -270,6 +270,41 @@ pub struct Link {
     pub used_at: Option<Timestamp>,
 }
 
+/// A command line's request for a token, which a user decides in a browser (RFC 8628). Only a hash of its
+/// secret is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceCode {
+    /// A ULID.
+    pub id: String,
+    /// SHA-256 of the secret, in hexadecimal.
+    pub hash: String,
+    /// The code that the user confirms, as shown: `BCDF-GHJK`.
+    pub user_code: String,
+    /// The program and its machine, as described by itself.
+    pub client: String,
+    /// IP address of the program.
+    pub address: String,
+    pub created_at: Timestamp,
+    /// Expiry time.
+    pub expires_at: Timestamp,
+    /// The user's decision. `None` while it is pending.
+    pub decision: Option<DeviceDecision>,
+}
+
+/// A user's decision about a command line's request for a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceDecision {
+    /// It gets a token of this user.
+    Approved {
+        user_id: String,
+        /// Permissions of the token.
+        scope: Scope,
+        /// Project to which the token is restricted, if set.
+        project: Option<String>,
+    },
+    Denied,
+}
+
 /// A change in the audit log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditEntry {
@@ -280,7 +315,8 @@ pub struct AuditEntry {
     pub user_id: Option<String>,
     /// The user's name.
     pub user_name: String,
-    /// Channel: `session`, `token <name>`, `hook <name>`, `command line`, `run`, `server`.
+    /// Channel: `session`, `token <name>`, `device <description>`, `hook <name>`, `command line`, `run`,
+    /// `server`.
     pub via: String,
     /// IP address. Empty on the server's own machine.
     pub address: String,

@@ -18,6 +18,7 @@ mod code;
 mod commit;
 mod conditions;
 mod defined;
+mod device_codes;
 mod ends;
 mod error;
 mod figures;

@@ -175,6 +175,7 @@ const OF_PROJECT: &[&str] = &[
     "DELETE FROM alert_deliveries WHERE project = $1",
     "DELETE FROM alert_channels WHERE project = $1",
     "DELETE FROM links WHERE project = $1 AND used_at IS NULL",
+    "DELETE FROM device_codes WHERE project = $1",
     "DELETE FROM projects WHERE name = $1",
 ];
 

@@ -21,13 +21,7 @@ impl Store {
     /// [`StoreError::OwnerGone`] if the user does not exist.
     pub async fn create_token(&self, token: &ApiToken, audit: &AuditEntry) -> Result<(), StoreError> {
         self.transact(async |connection| {
-            let texts = [&token.id, &token.user_id, &token.name, &token.hash].map(String::as_str);
-            let mut values = Values::texts("token", &texts)?;
-            values.text(token.scope.as_str())?.maybe_text(token.project.as_deref())?;
-            values.int(token.created_at.0)?.maybe_time(token.expires_at)?;
-            let sql = "INSERT INTO api_tokens (id, user_id, name, hash, scope, project, created_at, expires_at) \
-                       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-            execute(connection, sql, values).await?;
+            insert(connection, token).await?;
             audit::write(connection, audit).await
         })
         .await
@@ -80,6 +74,17 @@ impl Store {
         })
         .await
     }
+}
+
+pub(crate) async fn insert(connection: &mut AnyConnection, token: &ApiToken) -> Result<(), StoreError> {
+    let texts = [&token.id, &token.user_id, &token.name, &token.hash].map(String::as_str);
+    let mut values = Values::texts("token", &texts)?;
+    values.text(token.scope.as_str())?.maybe_text(token.project.as_deref())?;
+    values.int(token.created_at.0)?.maybe_time(token.expires_at)?;
+    let sql = "INSERT INTO api_tokens (id, user_id, name, hash, scope, project, created_at, expires_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    execute(connection, sql, values).await?;
+    Ok(())
 }
 
 pub(crate) async fn revoke_all(

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::query::{collect, execute};
 use crate::revision::Target;
 use crate::values::{Columns, Values};
-use crate::{Change, Created, Store, UserFilter, audit, links, sessions, tokens};
+use crate::{Change, Created, Store, UserFilter, audit, device_codes, links, sessions, tokens};
 
 /// The columns of [`read`], from a table with the alias `u`.
 pub(crate) const COLUMNS: &str = "u.id, u.name, u.display_name, u.email, u.admin, u.disabled, u.issuer, u.subject, \
@@ -104,8 +104,8 @@ impl Store {
     }
 
     /// Changes a user's display name, address and mail setting, and whether the user is an administrator of
-    /// the platform or disabled. Disabling a user ends sessions and tokens. The links of a user who is no
-    /// longer an administrator end, too.
+    /// the platform or disabled. Disabling a user ends sessions and tokens, also those that a command line has
+    /// not fetched yet. The links of a user who is no longer an administrator end, too.
     ///
     /// # Errors
     /// [`StoreError::LastAdministrator`] if the platform would have no administrator.
@@ -132,6 +132,7 @@ impl Store {
             if user.disabled {
                 sessions::revoke_all(connection, &user.id, audit.at).await?;
                 tokens::revoke_all(connection, &user.id, audit.at).await?;
+                device_codes::revoke_all(connection, &user.id).await?;
             }
             if user.disabled || !user.admin {
                 links::revoke_all(connection, &user.name).await?;

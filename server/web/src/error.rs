@@ -22,6 +22,8 @@ pub type ApiResult<T> = Result<T, ApiError>;
 pub enum Kind {
     /// The request is malformed.
     Malformed,
+    /// A command line gets no token, or not yet. The member `code` says why.
+    NotGranted,
     /// No valid session or token.
     NotSignedIn,
     /// The caller lacks the permission.
@@ -59,6 +61,7 @@ impl Kind {
         use StatusCode as S;
         match self {
             Self::Malformed => (S::BAD_REQUEST, "malformed", "Malformed request"),
+            Self::NotGranted => (S::BAD_REQUEST, "not-granted", "Token not granted"),
             Self::NotSignedIn => (S::UNAUTHORIZED, "not-signed-in", "Authentication required"),
             Self::Forbidden => (S::FORBIDDEN, "forbidden", "Permission denied"),
             Self::NotFound => (S::NOT_FOUND, "not-found", "Not found"),

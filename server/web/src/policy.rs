@@ -50,7 +50,9 @@ impl Rule {
         own || self.needs == Administrator
     }
 
-    /// Whether a call creates something, which must not happen twice by mistake.
+    /// Whether a call creates something, which must not happen twice by mistake. A device code and its token do
+    /// not count: a second code expires unused, and the token is fetched once, so its response is not kept. Its
+    /// decision does, so that a repeated request does not find the code decided.
     pub(crate) fn creates(&self) -> bool {
         let last = self.route.rsplit('/').next().unwrap_or_default();
         let only_looks = matches!(
@@ -64,6 +66,8 @@ impl Rule {
                 | "import"
                 | "session"
                 | "use"
+                | "code"
+                | "token"
                 | "cancel"
                 | "provider"
                 | "test"
@@ -363,6 +367,10 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/api/v1/links", Administrator, Admin),
     row("DELETE", "/api/v1/links/{link}", Administrator, Admin),
     row("POST", "/api/v1/links/use", Anyone, Write),
+    row("POST", "/api/v1/device/code", Anyone, Write),
+    row("POST", "/api/v1/device/token", Anyone, Write),
+    // In a session only: `auth::device` checks.
+    row("POST", "/api/v1/device/decision", Person, Admin),
     row("GET", "/api/v1/audit", Administrator, Read),
     row("GET", "/api/v1/projects/{project}/audit", Owner, Read),
     //
@@ -382,6 +390,8 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/welcome", Anyone, Write),
     row("GET", "/link", Anyone, Read),
     row("POST", "/link", Anyone, Write),
+    row("GET", "/device", Person, Read),
+    row("POST", "/device", Person, Admin),
     row("GET", "/me", Person, Read),
     row("GET", "/users", Administrator, Read),
     row("GET", "/audit", Administrator, Read),
@@ -438,6 +448,18 @@ mod tests {
             ("POST", "/api/v1/tokens"),
         ] {
             assert!(!found(method, route).changes_rights(), "{method} {route}");
+        }
+    }
+
+    #[test]
+    fn what_is_fetched_once_is_not_kept_to_be_repeated() {
+        for (route, creates) in [
+            ("/api/v1/device/code", false),
+            ("/api/v1/device/token", false),
+            ("/api/v1/device/decision", true),
+            ("/api/v1/tokens", true),
+        ] {
+            assert_eq!(found("POST", route).creates(), creates, "{route}");
         }
     }
 

@@ -20,7 +20,7 @@ use crate::alerts::AlertSettings;
 use crate::archive::Archive;
 use crate::audit::AuditLimit;
 use crate::audit::stream::AuditSettings;
-use crate::auth::{People, Throttle, oidc, secret};
+use crate::auth::{People, Polls, Throttle, oidc, secret};
 use crate::forecast::{Lines, Starts};
 use crate::limits::Rates;
 use crate::live::{Hub, Seats};
@@ -52,6 +52,7 @@ struct Inner {
     people: People,
     runs: Runs,
     throttle: Throttle,
+    polls: Polls,
     rates: Rates,
     audit_limit: AuditLimit,
     oidc: Option<oidc::Provider>,
@@ -185,6 +186,7 @@ impl Web {
             oidc,
             people: People::new(),
             throttle: Throttle::new(),
+            polls: Polls::new(),
             audit_limit: AuditLimit::default(),
             runs: Runs::default(),
             live: Hub::new(u64::from_le_bytes(secret::random())),
@@ -301,6 +303,11 @@ impl Web {
 
     pub(crate) fn throttle(&self) -> &Throttle {
         &self.0.throttle
+    }
+
+    /// Polls of command lines that wait for a token.
+    pub(crate) fn polls(&self) -> &Polls {
+        &self.0.polls
     }
 
     /// Listeners of live events.

@@ -137,6 +137,7 @@ export const PAGES = (there) => [
   { name: "audit", route: "/audit", path: "/audit" },
   { name: "project-audit", route: "/projects/{project}/audit", path: "/projects/default/audit" },
   { name: "me", route: "/me", path: "/me" },
+  { name: "device", route: "/device", path: "/device" },
   { name: "api", route: "/docs/api", path: "/docs/api" },
   { name: "api-operation", route: "/docs/api/{operation}", path: "/docs/api/health" },
   { name: "import", route: "/projects/{project}/import", path: "/projects/default/import" },

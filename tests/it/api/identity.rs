@@ -5,6 +5,7 @@ mod audit_export;
 mod audit_stream;
 mod audit_uses;
 mod changes;
+mod device;
 mod etags;
 mod guessing;
 mod headers;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Line, Scene, ended, judge, log, run};
 use crate::api::alerts::{FINE, receiver, sink};
+use crate::api::identity::help::Browser;
 use crate::api::support::client::send;
 use crate::api::support::{Answer, PASSWORD, Who};
 use crate::support::{TestApp, wait_for};
@@ -80,6 +81,58 @@ fn a_link_is_used_once_and_by_whom_it_is_for() {
     lines.push(one_of("sign in as bob with what she tried to set", &sign_in, &[401]));
     judge(&lines, 12);
     nobody.post("/session", &json!({"name": "bob", "password": "four new words here"})).expect(201);
+}
+
+#[test]
+fn a_device_code_gets_one_token_of_the_user_who_allows_it() {
+    let scene = Scene::in_(TestApp::new());
+    let nobody = scene.server.as_(Who::Anonymous);
+    let (alice, bob) = (Browser::new(&scene.server, "alice"), Browser::new(&scene.server, "bob"));
+    let begin = || nobody.post("/device/code", &json!({"client": "cubeloom of bob"})).expect(200).json();
+    let fetch = |secret: &Value| nobody.post("/device/token", &json!({"device_code": secret}));
+    let allow = |user_code: &Value, more: Value| {
+        let mut body = json!({"user_code": user_code, "approve": true});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let decide =
+        |who: &Browser, body: &Value| who.send(who.request(Method::POST, "/device/decision").json(body));
+    let code = begin();
+    let (user_code, secret) = (&code["user_code"], &code["device_code"]);
+    let mut lines = vec![
+        one_of("fetch the token by the user code", &fetch(user_code), &[400]),
+        one_of("fetch the token before bob decides", &fetch(secret), &[400]),
+        one_of("fetch the token of any code", &fetch(&json!("%")), &[400]),
+        one_of(
+            "allow it with a token",
+            &scene.alice.post("/device/decision", &allow(user_code, json!({}))),
+            &[403],
+        ),
+        one_of("allow any code", &decide(&alice, &allow(&json!("%%%%-%%%%"), json!({}))), &[422]),
+        one_of(
+            "allow it for bob's project",
+            &decide(&alice, &allow(user_code, json!({"project": "bob"}))),
+            &[422],
+        ),
+        one_of("allow everything", &decide(&alice, &allow(user_code, json!({"scope": "admin"}))), &[422]),
+    ];
+    let page = format!("page:/device?user_code={}", user_code.as_str().unwrap());
+    let elsewhere = bob.bare(Method::POST, &page).header("sec-fetch-site", "cross-site");
+    let form = elsewhere.header("content-type", "application/x-www-form-urlencoded");
+    let by_bob = send(form.body("answer=allow&scope=write"));
+    lines.push(one_of("let a page of hers allow it in bob's browser", &by_bob, &[403]));
+    decide(&bob, &allow(user_code, json!({"project": "bob"}))).expect(204);
+    let late = decide(&alice, &allow(user_code, json!({})));
+    lines.push(one_of("allow what bob has allowed", &late, &[422]));
+    fetch(secret).expect(201);
+    lines.push(one_of("fetch the token a second time", &fetch(secret), &[400]));
+    // Bob mistypes: his command line gets a token of alice, which opens nothing of his.
+    let stray = begin();
+    decide(&alice, &allow(&stray["user_code"], json!({}))).expect(204);
+    let token = fetch(&stray["device_code"]).expect(201).json()["token"].as_str().unwrap().to_owned();
+    let of_alice = scene.server.with_token(Some(token)).get("/projects/bob");
+    lines.push(one_of("see bob's project by a code of bob's", &of_alice, &[404]));
+    judge(&lines, 11);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod active;
 mod alerts;
 mod audit_streams;
 mod belongings;
+mod device_codes;
 mod disk;
 mod documents;
 mod ends;

@@ -13,6 +13,7 @@ mod code;
 pub mod compare;
 pub(crate) mod compile;
 mod complete;
+mod device;
 pub mod document;
 pub mod events;
 pub(crate) mod forecast;
@@ -88,6 +89,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(tokens::routes())
         .merge(users::routes())
         .merge(links::routes())
+        .merge(device::routes())
         .merge(audit::routes())
         .merge(secrets::routes())
         .merge(compile::routes())

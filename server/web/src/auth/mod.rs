@@ -5,6 +5,7 @@ mod address;
 mod caller;
 pub(crate) mod cookie;
 pub(crate) mod csrf;
+pub(crate) mod device;
 mod fresh;
 mod identify;
 mod in_name;
@@ -24,6 +25,7 @@ pub use links::first_link;
 pub use rights::{projects_of, still_valid};
 
 pub(crate) use address::{network, of_client};
+pub(crate) use device::Polls;
 pub(crate) use identify::identify;
 pub(crate) use in_name::in_name_of;
 pub(crate) use people::People;

@@ -57,7 +57,7 @@ pub(crate) async fn sign_in(
 ) -> ApiResult<(User, Session, HeaderValue)> {
     // User names are no longer than this. The limit bounds the memory of the counters.
     let name: String = name.trim().to_lowercase().chars().take(accounts::NAME + 1).collect();
-    slow_down(web, visitor, &name)?;
+    slow_down(web, &visitor.address, &name)?;
     let user = web.store().user_by_name(&name).await?;
     let kept = match &user {
         Some(user) => web.store().password_hash(&user.id).await?,
@@ -82,7 +82,7 @@ pub(crate) async fn confirm(web: &Web, visitor: &Visitor, user: &User, password:
     }
     // Counted apart from sign-ins, which others can make fail.
     let counted = format!("{} in a session", user.name);
-    slow_down(web, visitor, &counted)?;
+    slow_down(web, &visitor.address, &counted)?;
     if !password::fits(password, kept).await? {
         return Err(ApiError::field("/current", "this is not your current password"));
     }
@@ -90,8 +90,9 @@ pub(crate) async fn confirm(web: &Web, visitor: &Visitor, user: &User, password:
     Ok(())
 }
 
-fn slow_down(web: &Web, visitor: &Visitor, name: &str) -> ApiResult<()> {
-    web.throttle().tries(name, &network(&visitor.address), web.now()).map_err(|wait| {
+/// Counts an attempt to guess a secret. Refuses it if it is too early.
+pub(super) fn slow_down(web: &Web, address: &str, name: &str) -> ApiResult<()> {
+    web.throttle().tries(name, &network(address), web.now()).map_err(|wait| {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         ApiError::too_many(format!("too many tries: wait {seconds} seconds, then try again"), seconds)
     })

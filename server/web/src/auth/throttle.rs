@@ -56,6 +56,13 @@ impl Throttle {
         }
         self.known.insert(pair, ());
     }
+
+    /// The last attempt was right, but those before still count: the caller can make right ones at will.
+    pub(crate) fn was_right(&self, name: &str, address: &str) {
+        self.pairs.give_back(&pair(name, address));
+        self.addresses.give_back(address);
+        self.names.give_back(name);
+    }
 }
 
 fn pair(name: &str, address: &str) -> String {
@@ -159,6 +166,22 @@ mod tests {
             assert_eq!(throttle.tries("ada", "10.0.0.1", at(0)), Ok(()));
             throttle.succeeded("ada", "10.0.0.1");
         }
+    }
+
+    #[test]
+    fn right_attempts_between_wrong_ones_do_not_help_to_guess() {
+        let throttle = Throttle::new();
+        for _ in 0..50 {
+            assert_eq!(throttle.tries("ada", "10.0.0.1", at(0)), Ok(()));
+            throttle.was_right("ada", "10.0.0.1");
+        }
+        for _ in 0..4 {
+            assert_eq!(throttle.tries("ada", "10.0.0.1", at(0)), Ok(()));
+        }
+        assert_eq!(throttle.tries("ada", "10.0.0.1", at(0)), Ok(()));
+        throttle.was_right("ada", "10.0.0.1");
+        assert_eq!(throttle.tries("ada", "10.0.0.1", at(0)), Ok(()));
+        assert_eq!(throttle.tries("ada", "10.0.0.1", at(0)), Err(Duration::from_secs(1)));
     }
 
     #[test]

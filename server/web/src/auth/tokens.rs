@@ -7,7 +7,7 @@ use cubeloom_domain::{Code, Problem, Timestamp};
 use serde_json::json;
 
 use super::{Caller, Via, secret};
-use crate::audit::Act;
+use crate::audit::{Act, Entry};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::state::Web;
 use crate::time::maybe;
@@ -34,6 +34,13 @@ pub struct NewToken {
 /// # Errors
 /// The name, the project or the expiry is invalid.
 pub async fn create(act: &Act<'_>, user: &User, wanted: NewToken) -> ApiResult<(ApiToken, String)> {
+    let (token, shown) = prepare(act, user, wanted).await?;
+    act.store.create_token(&token, &created(act, &token, user)).await?;
+    Ok((token, shown))
+}
+
+/// Validates a new token, and chooses its secret. The text is the token itself.
+pub(super) async fn prepare(act: &Act<'_>, user: &User, wanted: NewToken) -> ApiResult<(ApiToken, String)> {
     check(act, user, &wanted).await?;
     let text = secret::new();
     let token = ApiToken {
@@ -48,10 +55,13 @@ pub async fn create(act: &Act<'_>, user: &User, wanted: NewToken) -> ApiResult<(
         used_at: None,
         revoked_at: None,
     };
-    let entry = act.entry("token.create", &token.id).after(about(&token, user));
-    act.store.create_token(&token, &entry).await?;
     let shown = format!("{PREFIX}{}_{text}", token.id);
     Ok((token, shown))
+}
+
+/// Audit entry of a new token.
+pub(super) fn created(act: &Act<'_>, token: &ApiToken, user: &User) -> Entry {
+    act.entry("token.create", &token.id).after(about(token, user))
 }
 
 /// Revokes a token. Returns `false` if it was revoked already.
@@ -60,7 +70,8 @@ pub async fn revoke(act: &Act<'_>, token: &ApiToken, user: &User) -> ApiResult<b
     Ok(act.store.revoke_token(&token.id, &entry).await?)
 }
 
-async fn check(act: &Act<'_>, user: &User, wanted: &NewToken) -> ApiResult<()> {
+/// Whether the user may have such a token.
+pub(super) async fn check(act: &Act<'_>, user: &User, wanted: &NewToken) -> ApiResult<()> {
     let mut problems = Vec::new();
     let mut wrong = |path: &str, message: String| {
         problems.push(Problem::error(Code::InvalidValue, path, message));

@@ -1,4 +1,5 @@
-//! Hourly cleanup: kept responses, ended sessions, old size changes and unreferenced code.
+//! Hourly cleanup: kept responses, ended sessions, expired device codes, old size changes and unreferenced
+//! code.
 
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ pub(crate) fn start(web: &Web) {
             let ago = |time: Duration| cubeloom_domain::Timestamp(web.now().0 - time.as_micros() as i64);
             let swept = async {
                 web.store().delete_old_idempotency(ago(super::once::KEPT)).await?;
+                web.store().delete_old_device_codes(web.now()).await?;
                 web.store().delete_old_alerts(ago(ALERTS)).await?;
                 web.store().delete_old_size_changes().await?;
                 web.store().delete_old_sessions(ago(SESSIONS)).await

@@ -12,6 +12,7 @@ mod clusters;
 mod compared;
 mod crumbs;
 mod date_sign;
+mod device;
 mod diff;
 mod error;
 mod frame;
@@ -63,6 +64,7 @@ pub(crate) fn router() -> Router<Web> {
         .route("/sign-in/oidc/callback", get(oidc::finish))
         .route("/welcome", get(link::show).merge(post(link::submit)))
         .route("/link", get(link::show).merge(post(link::submit)))
+        .route("/device", get(device::show).merge(post(device::submit)))
         .route("/projects/{project}/runs", get(runs::page))
         .route("/runs/{run}", get(run::page))
         .route("/runs/{run}/tasks/{task}", get(run::task::page))

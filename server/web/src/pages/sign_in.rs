@@ -93,7 +93,8 @@ pub(super) fn enter(cookie: HeaderValue, next: &str) -> Response {
     (AppendHeaders([(header::SET_COOKIE, cookie)]), Redirect::to(next)).into_response()
 }
 
-fn wait(error: &ApiError) -> String {
+/// Seconds until the next attempt.
+pub(super) fn wait(error: &ApiError) -> String {
     let mut headers = error.headers().iter();
     let found = headers.find(|(name, _)| name == header::RETRY_AFTER);
     found.and_then(|(_, value)| value.to_str().ok()).unwrap_or_default().to_owned()

@@ -13,7 +13,7 @@ use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 
 /// Routes other than `GET` that leave no entry, with the reason.
-const WITHOUT: [(&str, &str, &str); 10] = [
+const WITHOUT: [(&str, &str, &str); 11] = [
     ("POST", "/preferences", "writes a cookie of the browser's own; nothing on the server changes"),
     ("POST", "/api/v1/projects/{project}/validate", "only looks"),
     ("POST", "/api/v1/projects/{project}/compile", "only looks"),
@@ -31,6 +31,7 @@ const WITHOUT: [(&str, &str, &str); 10] = [
         "/api/v1/clusters/{cluster}/gpus/{gpu}/fault",
         "can be done only where the driver has reported an error of a GPU; it writes `card.take_back`",
     ),
+    ("POST", "/api/v1/device/code", "is from a stranger and expires; what a user decides has its entry"),
     ("POST", "/api/v1/me/provider", "says where to go; `user.connect` is written when the person comes back"),
 ];
 

@@ -73,6 +73,7 @@ pub fn change_everything(server: &Server) -> Log {
     change_runs(&ada, &log);
     change_people(server, &ada, &log);
     change_own_account(server, &ada, &log);
+    change_device_codes(server, &log);
     change_links(server, &ada, &log);
     change_the_server(&ada, &log);
     change_prices_and_budgets(&ada, &log);
@@ -312,6 +313,20 @@ fn change_own_account(server: &Server, ada: &Client, log: &Log) {
     log.note(bob.send(bob.request(Method::PUT, "/me/password").json(&body)).expect(204));
     log.note(bob.send(bob.request(Method::DELETE, "/session")).expect(204));
     assert!(ada.get("/users/bob").expect(200).json().get("issuer").is_none_or(Value::is_null));
+}
+
+fn change_device_codes(server: &Server, log: &Log) {
+    let nobody = server.as_(Who::Anonymous);
+    let eve = Browser::new(server, "eve");
+    let begin = || nobody.post("/device/code", &json!({"client": "cubeloom on laptop"})).expect(200).json();
+    let allowed = begin();
+    let decision = json!({"user_code": allowed["user_code"], "approve": true, "scope": "read"});
+    log.note(eve.send(eve.request(Method::POST, "/device/decision").json(&decision)).expect(204));
+    let fetch = json!({"device_code": allowed["device_code"]});
+    log.note(nobody.post("/device/token", &fetch).expect(201));
+    let page = format!("page:/device?user_code={}", begin()["user_code"].as_str().unwrap());
+    let form = eve.request(Method::POST, &page).header("content-type", "application/x-www-form-urlencoded");
+    log.note(eve.send(form.body("answer=deny&scope=read")).expect(303));
 }
 
 fn change_links(server: &Server, ada: &Client, log: &Log) {

@@ -17,7 +17,8 @@ pub struct AuditView {
     pub at: Time,
     /// Name of the user who made the change.
     pub user: String,
-    /// Origin of the change: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
+    /// Origin of the change: `session`, `token <name>`, `device <description>`, `hook <name>`, `command line`, `run`
+    /// or `server`.
     pub via: String,
     /// Source address. Empty for changes made on the server's own machine.
     pub address: String,
