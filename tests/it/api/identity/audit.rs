@@ -13,12 +13,13 @@ use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 
 /// Routes other than `GET` that leave no entry, with the reason.
-const WITHOUT: [(&str, &str, &str); 10] = [
+const WITHOUT: [(&str, &str, &str); 11] = [
     ("POST", "/preferences", "writes a cookie of the browser's own; nothing on the server changes"),
     ("POST", "/api/v1/projects/{project}/validate", "only looks"),
     ("POST", "/api/v1/projects/{project}/compile", "only looks"),
     ("POST", "/api/v1/projects/{project}/forecast", "only looks"),
     ("POST", "/api/v1/projects/{project}/forecast/places", "only looks"),
+    ("POST", "/api/v1/projects/{project}/schedule-preview", "only looks"),
     ("POST", "/api/v1/quotas/preview", "only looks"),
     ("POST", "/api/v1/projects/{project}/import", "only looks: what it makes is stored by other requests"),
     (
