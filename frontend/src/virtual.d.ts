@@ -30,3 +30,11 @@ declare module "virtual:texts/zh/pages" {
   const texts: Record<string, string>;
   export default texts;
 }
+declare module "virtual:texts/en/cron" {
+  const texts: Record<string, string>;
+  export default texts;
+}
+declare module "virtual:texts/zh/cron" {
+  const texts: Record<string, string>;
+  export default texts;
+}

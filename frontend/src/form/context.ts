@@ -26,6 +26,8 @@ export interface FormState {
   readonly places: readonly Place[];
   readonly problems: readonly Problem[];
   readonly readOnly: boolean;
+  /** Completes the change of a field, in the same undo step. */
+  readonly complete?: (before: PipelineDocument, after: PipelineDocument) => PipelineDocument;
 }
 
 export const FormContext = createContext<FormState | null>(null);
@@ -62,7 +64,10 @@ export function useBound(path: Path, label: string, usual?: Json): Bound {
     readOnly: form.readOnly,
     set: (to) => {
       const merge = `form:${names.join(",")}:${pointer(path)}`;
-      form.store.apply(t("form.changed", { field: label }), (document) => writeAt(document, names, path, orDefault(to, usual)), { merge });
+      form.store.apply(t("form.changed", { field: label }), (document) => {
+        const written = writeAt(document, names, path, orDefault(to, usual));
+        return form.complete?.(document, written) ?? written;
+      }, { merge });
     },
     seal: () => { form.store.seal(); },
   };

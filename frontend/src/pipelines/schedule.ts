@@ -8,7 +8,7 @@ import { around, h, need } from "../core/dom";
 import { check, field, input, required, said } from "../core/fields";
 import { busy, clearProblems, onSubmit, showProblem, trying } from "../core/form";
 import { ApiProblem } from "../api/problem";
-import { stateWord, t } from "../core/texts";
+import { language, moreTexts, stateWord, t } from "../core/texts";
 import { toastLater } from "../core/toast";
 
 interface Page {
@@ -33,6 +33,15 @@ export function watchSchedule(page: Page): void {
     else if (around(event, "[data-backfill]")) fillIn(page, zone);
   });
   followBackfills();
+  void sayCron();
+}
+
+/** Writes the meaning of the cron expression beside it. */
+async function sayCron(): Promise<void> {
+  const place = document.querySelector<HTMLElement>("[data-cron]");
+  if (!place) return;
+  const [{ cronWords }] = await Promise.all([import("../core/cron-words"), moreTexts("cron")]);
+  place.textContent = cronWords(place.dataset["cron"] ?? "", { t, language: language() });
 }
 
 const pathOf = ({ project, pipeline }: Page) => `/projects/${project}/pipelines/${pipeline}` as const;

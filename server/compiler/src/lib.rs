@@ -32,7 +32,7 @@ pub use files::missing_files;
 pub use frameworks::may_be_divided;
 pub use job::{condition, expand, input, job, known_call, question};
 pub use outputs::{Outputs, ended_as, outputs_of, readable_outputs};
-pub use parse::{Document, parse_pipeline, parse_template, plain};
+pub use parse::{Document, parse_pipeline, parse_schedule, parse_template, plain};
 pub use plan::{PlanInputs, Planned, check_pipeline, check_placed, newest_template, plan, validate};
 pub use template::check_template;
 pub use validate::is_reserved;

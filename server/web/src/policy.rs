@@ -62,6 +62,7 @@ impl Rule {
                 | "forecast"
                 | "places"
                 | "preview"
+                | "schedule-preview"
                 | "changes"
                 | "import"
                 | "session"
@@ -178,6 +179,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/backfills/{backfill}", Viewer, Read),
     row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/backfills/{backfill}/cancel", Editor, Run),
     row("GET", "/api/v1/projects/{project}/calendar", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/schedule-preview", Viewer, Read),
     row("GET", "/projects/{project}/calendar", Viewer, Read),
     //
     // Runs and what they leave.

@@ -45,10 +45,11 @@ export const LOOKS = [
 ];
 
 /** A page whose errors are collected in `page.faults`. */
-export async function open(browser, server, { size = "wide", theme = "light", lang = "en", touch = false, state } = {}) {
+export async function open(browser, server, { size = "wide", theme = "light", lang = "en", touch = false, zone, state } = {}) {
   const context = await browser.newContext({
     viewport: SIZES[size],
     locale: lang === "zh" ? "zh-CN" : "en-GB",
+    timezoneId: zone,
     colorScheme: theme,
     reducedMotion: "reduce",
     hasTouch: touch,

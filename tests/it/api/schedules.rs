@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use cubeloom_domain::clock::Clock;
 use cubeloom_testkit::clock::SystemClock;
 use cubeloom_web::time::Time;
+use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::support::client::send;
 use super::support::{Client, Server, Who};
 
 const PIPELINES: &str = "/projects/default/pipelines";
@@ -362,4 +364,77 @@ fn the_calendar_has_what_ran_and_what_will_run() {
     assert_eq!(page.matches("calendar-entry").count(), 42, "{page}");
     let page = editor.get("page:/projects/default/calendar?date=2090-01-15&view=days").expect(200).text();
     assert_eq!(page.matches("agenda-line").count(), 14, "{page}");
+}
+
+const PREVIEW: &str = "/projects/default/schedule-preview";
+
+/// The next dates of a schedule in its time zone.
+fn previewed(client: &Client, schedule: &Value) -> Vec<String> {
+    let found = client.post(PREVIEW, &json!({ "schedule": schedule })).expect(200).json();
+    assert_eq!(found["problems"], json!([]), "{schedule}");
+    let next = found["next"].as_array().unwrap();
+    next.iter().map(|one| one["local"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_next_dates_of_a_schedule_are_known_before_it_is_stored() {
+    let server = Server::start();
+    let viewer = server.as_(Who::Viewer);
+    // The clock is set forward: the time does not exist.
+    let daily = json!({"cron": "30 2 * * *", "timezone": "Europe/Berlin", "start": "2090-03-25", "end": "2090-03-27"});
+    let days = ["2090-03-25T02:30:00+01:00", "2090-03-26T03:00:00+02:00", "2090-03-27T02:30:00+02:00"];
+    assert_eq!(previewed(&viewer, &daily), days);
+    let found = viewer.post(PREVIEW, &json!({ "schedule": daily })).expect(200).json();
+    assert_eq!(
+        (&found["timezone"], &found["next"][1]["date"]),
+        (&json!("Europe/Berlin"), &json!("2090-03-26T01:00:00.000000Z"))
+    );
+    // It is set back: a wildcard fires in both hours.
+    let hourly = json!({"cron": "0 * * * *", "timezone": "Europe/Berlin", "start": "2090-10-29T01:00"});
+    let hours = ["01:00:00+02:00", "02:00:00+02:00", "02:00:00+01:00", "03:00:00+01:00", "04:00:00+01:00"];
+    assert_eq!(previewed(&viewer, &hourly), hours.map(|hour| format!("2090-10-29T{hour}")));
+    let interval = json!({"every": "36h", "timezone": "Asia/Shanghai", "start": "2090-01-01T06:00"});
+    let days = ["01T06", "02T18", "04T06", "05T18", "07T06"];
+    assert_eq!(previewed(&viewer, &interval), days.map(|day| format!("2090-01-{day}:00:00+08:00")));
+    for without in [
+        json!({"cron": "0 6 * * *", "end": "2020-01-01"}),
+        json!({"after": {"pipeline": "clean"}}),
+        json!({"file": {"path": "logs/dt=%Y-%m-%d/_SUCCESS"}}),
+    ] {
+        assert_eq!(previewed(&viewer, &without), Vec::<String>::new(), "{without}");
+    }
+    // It agrees with what the stored pipeline says.
+    let yearly = json!({"cron": "0 0 1 1 *", "timezone": "America/New_York"});
+    create(&server.as_(Who::Editor), "yearly", "cron: '0 0 1 1 *', timezone: America/New_York");
+    let stored = viewer.get(&format!("{PIPELINES}/yearly/schedule")).expect(200).json();
+    let found = viewer.post(PREVIEW, &json!({ "schedule": yearly })).expect(200).json();
+    let dates: Vec<&Value> = found["next"].as_array().unwrap().iter().map(|one| &one["date"]).collect();
+    assert_eq!(json!(dates), stored["next"]);
+}
+
+#[test]
+fn a_schedule_that_cannot_be_stored_has_its_problems_by_field() {
+    let server = Server::start();
+    let viewer = server.as_(Who::Viewer);
+    let wrong = json!({"schedule": {"cron": "0 25 * * *", "timezone": "Mars/Olympus"}});
+    let found = viewer.post(PREVIEW, &wrong).expect(200).json();
+    let problems = found["problems"].as_array().unwrap();
+    let paths: Vec<&Value> = problems.iter().map(|one| &one["path"]).collect();
+    assert_eq!(json!(paths), json!(["/schedule/cron", "/schedule/timezone"]));
+    assert!(problems[0]["message"].as_str().unwrap().contains("the hour `25` is not valid"), "{found}");
+    assert_eq!(found["next"], json!([]));
+    let chinese = viewer.request(Method::POST, PREVIEW).header("accept-language", "zh-CN").json(&wrong);
+    assert!(send(chinese).expect(200).text().contains("时 `25` 无效"));
+    for (schedule, path) in [
+        (json!({}), "/schedule"),
+        (json!({"every": "soon"}), "/schedule/every"),
+        (json!({"crom": "0 6 * * *"}), "/schedule/crom"),
+        (json!({"cron": "0 0 30 2 *"}), "/schedule/cron"),
+    ] {
+        let found = viewer.post(PREVIEW, &json!({ "schedule": schedule })).expect(200).json();
+        assert!(found["problems"].as_array().unwrap().iter().any(|one| one["path"] == path), "{found}");
+    }
+    viewer.post(PREVIEW, &json!({"schedule": "0 6 * * *"})).expect(422).problem("invalid");
+    viewer.post(PREVIEW, &json!({"schedule": {}, "pipeline": "a"})).expect(422).problem("invalid");
+    server.as_(Who::Stranger).post(PREVIEW, &wrong).expect(404).problem("not-found");
 }

@@ -2,41 +2,58 @@
 
 import { useState } from "react";
 import { t } from "../../core/texts";
-import { useBound, useForm } from "../context";
+import type { Json, JsonObject, PipelineDocument } from "../../graph/document";
+import { FormContext, useBound, useForm } from "../context";
 import { shown } from "../draft";
 import { AmountField } from "../fields/amount";
 import { Field } from "../fields/field";
-import { Segments } from "../fields/segments";
 import { Fold } from "../fold";
 import { valueAt } from "../../graph/edit";
 import { isMapping } from "../path";
+import { writeAt } from "../write";
+import { browserZone, UTC } from "../zones";
+import { CronField, cronSummary } from "./cron";
+import { NextDates } from "./next-dates";
+import { ScheduleKinds, WAYS, type Way } from "./schedule-kinds";
+import { ZoneField } from "./zone";
 
-const WAYS = ["none", "cron", "every", "after", "file"] as const;
-
-/** The most significant field of each kind. */
-const SUMMARY = [["cron"], ["every"], ["after", "pipeline"], ["file", "path"]];
+/** The most significant field of each other kind. */
+const SUMMARY = [["every"], ["after", "pipeline"], ["file", "path"]];
+const ZONE = ["schedule", "timezone"];
 
 export function SchedulePart() {
-  const { document } = useForm();
+  const form = useForm();
+  const { document } = form;
   const title = t("form.schedule");
   const bound = useBound(["schedule"], title);
   const value = isMapping(bound.value) ? bound.value : null;
-  const [wanted, setWanted] = useState<(typeof WAYS)[number]>("none");
+  const [wanted, setWanted] = useState<Way>("none");
+  const [kept, setKept] = useState<Partial<Record<Way, Json>>>({});
+  const [zone, setZone] = useState(browserZone);
   const way = WAYS.find((one) => value?.[one] !== undefined) ?? wanted;
-  const choose = (index: number) => {
-    setWanted(WAYS[index] ?? "none");
+  const choose = (to: Way) => {
+    // The kind that is left can be chosen again as it was; the next one has its zone.
+    if (value) setKept({ ...kept, [way]: value });
+    if (value) setZone(shown(value["timezone"]) || UTC);
+    setWanted(to);
     bound.seal();
-    bound.set(undefined);
+    bound.set(kept[to]);
     bound.seal();
   };
+  const complete = (before: PipelineDocument, after: PipelineDocument) => {
+    const isNew = valueAt(before, ["schedule"]) === undefined && valueAt(after, ["schedule"]) !== undefined;
+    return isNew && zone !== UTC && valueAt(after, ZONE) === undefined ? writeAt(after, [], ZONE, zone) : after;
+  };
   return (
-    <Fold name="schedule" title={title} keys={["schedule"]} summary={shown(SUMMARY.map((path) => valueAt(document, ["schedule", ...path])).find((one) => one !== undefined))}>
-      <Segments label={title} options={[t("form.schedule-none"), t("form.schedule-cron"), t("form.schedule-every"), t("form.schedule-after"), t("form.schedule-file")]} chosen={WAYS.indexOf(way)} disabled={bound.readOnly} choose={choose} />
-      {way === "cron" ? <Field path={["schedule", "cron"]} kind={{ type: "text", long: false }} title={t("form.cron")} help={t("form.cron-help")} placeholder="0 6 * * *" required plain /> : null}
-      {way === "every" ? <AmountField path={["schedule", "every"]} measure="span" title={t("form.every")} placeholder="12h" /> : null}
-      {way === "after" ? <AfterFields /> : null}
-      {way === "file" ? <FileFields /> : null}
-      {way === "none" ? null : <Rest />}
+    <Fold name="schedule" title={title} keys={["schedule"]} summary={cronSummary(valueAt(document, ["schedule", "cron"])) || shown(SUMMARY.map((path) => valueAt(document, ["schedule", ...path])).find((one) => one !== undefined))}>
+      <ScheduleKinds chosen={way} disabled={bound.readOnly} choose={choose} />
+      <FormContext value={{ ...form, complete }}>
+        {way === "cron" ? <CronField /> : null}
+        {way === "every" ? <AmountField path={["schedule", "every"]} measure="span" title={t("form.every")} placeholder="12h" /> : null}
+        {way === "after" ? <AfterFields /> : null}
+        {way === "file" ? <FileFields /> : null}
+        {way === "none" ? null : <Rest value={value} zone={value ? UTC : zone} />}
+      </FormContext>
       <p className="field-help">{t("form.schedule-help")}</p>
     </Fold>
   );
@@ -66,13 +83,15 @@ function FileFields() {
   );
 }
 
-/** Fields of every schedule. */
-function Rest() {
+/** Fields of every schedule. `zone` is the one while the document names none. */
+function Rest({ value, zone }: { value: JsonObject | null; zone: string }) {
   const text = { type: "text", long: false } as const;
   const yes = { type: "boolean" } as const;
+  const hasDates = value?.["cron"] !== undefined || value?.["every"] !== undefined;
   return (
     <>
-      <Field path={["schedule", "timezone"]} kind={text} title={t("form.timezone")} placeholder="UTC" plain />
+      <ZoneField usual={zone} />
+      {value && hasDates ? <NextDates schedule={value} /> : null}
       <Field path={["schedule", "start"]} kind={text} title={t("form.schedule-start")} placeholder="2026-01-31" plain />
       <Field path={["schedule", "end"]} kind={text} title={t("form.schedule-end")} placeholder="2026-12-31" plain />
       <Field path={["schedule", "catch_up"]} kind={{ type: "choice", options: ["none", "latest", "all"] }} title={t("form.catch-up")} help={t("form.catch-up-help")} usual="latest" plain />

@@ -31,6 +31,11 @@ impl<'n> Map<'n> {
 }
 
 impl Decoder {
+    /// A decoder of the part of a document at this pointer.
+    pub fn at(pointer: &str) -> Self {
+        Self { path: Path::at(pointer), problems: Vec::new() }
+    }
+
     /// Adds a problem at the current path.
     pub fn problem(&mut self, node: &Node<'_>, code: Code, message: impl Into<String>) {
         let place = |value: u32| (value > 0).then_some(value);

@@ -18,9 +18,11 @@ pub(crate) use decode::Decoder;
 pub(crate) use node::Node;
 pub(crate) use pipeline::is_variable;
 
-use cubeloom_domain::pipeline::Pipeline;
+use std::collections::BTreeMap;
+
+use cubeloom_domain::pipeline::{Pipeline, Schedule};
 use cubeloom_domain::template::TaskTemplate;
-use cubeloom_domain::{Code, Problem, Severity};
+use cubeloom_domain::{Code, JsonMap, Problem, Severity};
 
 use crate::validate;
 
@@ -73,6 +75,18 @@ pub(crate) fn read_pipeline(text: &str) -> (Option<Document>, Vec<Problem>) {
     });
     sort(&mut problems);
     (pipeline.map(|pipeline| Document { pipeline, warnings: Vec::new(), text: text.to_owned() }), problems)
+}
+
+/// Decodes and checks a schedule alone, as it stands in a document.
+///
+/// # Errors
+/// All problems, with their paths in the document: `/schedule/cron`.
+pub fn parse_schedule(schedule: JsonMap) -> Result<Schedule, Vec<Problem>> {
+    let mut decoder = Decoder::at("/schedule");
+    let schedule = pipeline::schedule(&mut decoder, &Node::from_json(&serde_json::Value::Object(schedule)))
+        .unwrap_or_default();
+    validate::check_schedule(&schedule, &BTreeMap::new(), &mut decoder.problems);
+    if decoder.problems.is_empty() { Ok(schedule) } else { Err(decoder.problems) }
 }
 
 /// A document as plain data, unchecked, for display and editing; `None` if its text cannot be parsed.

@@ -128,7 +128,8 @@ pub fn positive_span(d: &mut Decoder, node: &Node<'_>) -> Option<cubeloom_domain
 const CATCH_UP: [(&str, CatchUp); 3] =
     [("none", CatchUp::None), ("latest", CatchUp::Latest), ("all", CatchUp::All)];
 
-fn schedule(d: &mut Decoder, node: &Node<'_>) -> Option<Schedule> {
+/// Decodes a schedule; invalid fields are absent.
+pub fn schedule(d: &mut Decoder, node: &Node<'_>) -> Option<Schedule> {
     let map = d.map(node, "a schedule", keys::SCHEDULE)?;
     Some(Schedule {
         cron: d.optional(map, "cron", Decoder::filled),

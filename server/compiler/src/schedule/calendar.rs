@@ -70,6 +70,16 @@ impl Calendar {
         self.start.is_none_or(|start| last >= start).then_some(last)
     }
 
+    /// The first scheduled moments after a moment.
+    #[must_use]
+    pub fn next(&self, mut moment: Timestamp, count: usize) -> Vec<Timestamp> {
+        let next = || {
+            moment = self.after(moment)?;
+            Some(moment)
+        };
+        std::iter::from_fn(next).take(count).collect()
+    }
+
     /// The scheduled moments from `first` to `last`, both inclusive; at most the first `most`.
     #[must_use]
     pub fn between(&self, first: Timestamp, last: Timestamp, most: usize) -> Vec<Timestamp> {
@@ -94,6 +104,13 @@ impl Calendar {
             (CatchUp::All, Some(start)) => Timestamp(start.0.saturating_sub(1)).min(set_at),
             _ => set_at,
         }
+    }
+
+    /// A moment in the schedule's time zone, with its offset from UTC: `2026-01-31T06:00:00+08:00`.
+    #[must_use]
+    pub fn local(&self, moment: Timestamp) -> String {
+        let moment = jiff::Timestamp::from_microsecond(moment.0).unwrap_or_default();
+        moment.to_zoned(self.zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
     }
 
     /// The moment of a date, or a date with a time, in the schedule's time zone.

@@ -31,8 +31,7 @@ impl Rhythm {
             return Err("it is too long".into());
         }
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
-        let said = |error: croner::errors::CronError| error.to_string().trim_end_matches('.').to_owned();
-        let cron = Box::new(parser.parse(text).map_err(said)?);
+        let cron = Box::new(parser.parse(text).map_err(|_| wrong_field(&parser, text))?);
         Ok(if is_steady(text) { Self::Steady(cron) } else { Self::Cron(cron) })
     }
 
@@ -109,10 +108,31 @@ impl Rhythm {
     }
 }
 
+/// Why an expression is invalid: its first field that is also refused beside wildcards.
+fn wrong_field(parser: &CronParser, text: &str) -> String {
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    let [minute, hour, day, month, weekday] = fields[..] else {
+        return format!("the number of its fields is {}", fields.len());
+    };
+    let is_wrong = |alone: String| parser.parse(&alone).is_err();
+    if is_wrong(format!("{minute} * * * *")) {
+        format!("the minute `{minute}` is not valid")
+    } else if is_wrong(format!("* {hour} * * *")) {
+        format!("the hour `{hour}` is not valid")
+    } else if is_wrong(format!("* * {day} * *")) {
+        format!("the day of month `{day}` is not valid")
+    } else if is_wrong(format!("* * * {month} *")) {
+        format!("the month `{month}` is not valid")
+    } else {
+        format!("the day of week `{weekday}` is not valid")
+    }
+}
+
 /// Whether an expression has a wildcard for the minute or the hour, as in Vixie cron.
 fn is_steady(text: &str) -> bool {
     let text = text.trim();
-    text == "@hourly" || text.split_whitespace().take(2).any(|field| field.starts_with('*'))
+    text.eq_ignore_ascii_case("@hourly")
+        || text.split_whitespace().take(2).any(|field| field.starts_with('*'))
 }
 
 /// Local time in a zone.

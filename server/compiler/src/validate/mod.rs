@@ -11,6 +11,7 @@ mod tasks;
 pub(crate) use expressions::run_names;
 pub(crate) use graph::Edges;
 pub(crate) use parameters::{accept, fits};
+pub(crate) use schedule::check as check_schedule;
 pub(crate) use search::can_be_tried;
 pub(crate) use tasks::{secret_mount, volume_mount};
 

@@ -2,11 +2,12 @@
 
 use std::fs;
 
-use cubeloom_compiler::check_pipeline;
-use cubeloom_domain::{Problem, Severity};
+use cubeloom_compiler::schedule::Calendar;
+use cubeloom_compiler::{check_pipeline, parse_schedule};
+use cubeloom_domain::{JsonMap, Problem, Severity, Timestamp};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{fixtures, machine, repository};
 
@@ -87,4 +88,43 @@ fn the_browser_and_the_server_find_the_same_in_texts() {
     let different = cases.iter().filter_map(|case| difference(&case.title, &case.text, &case.problems));
     let different: Vec<String> = different.collect();
     assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[derive(Deserialize)]
+struct CronCase {
+    cron: String,
+    /// The wrong field, or `fields` if there are not five.
+    #[serde(default)]
+    wrong: Option<String>,
+    /// An expression with the same dates.
+    #[serde(default)]
+    same: Option<String>,
+}
+
+fn calendar(cron: &str) -> Result<Calendar, Vec<Problem>> {
+    let schedule = JsonMap::from_iter([("cron".to_owned(), json!(cron))]);
+    parse_schedule(schedule).and_then(|schedule| Calendar::of(&schedule))
+}
+
+#[test]
+fn the_browser_and_the_server_read_the_same_cron_expressions() {
+    let dates = |cron: &str| calendar(cron).map(|calendar| calendar.next(Timestamp(0), 60));
+    for CronCase { cron, wrong, same } in cases("cron.json") {
+        let Some(wrong) = wrong else {
+            assert!(dates(&cron).is_ok(), "{cron}: {:#?}", dates(&cron));
+            assert_eq!(dates(&cron), dates(same.as_ref().unwrap_or(&cron)), "{cron}");
+            continue;
+        };
+        let said = match wrong.as_str() {
+            "fields" => "the number of its fields is ",
+            "minute" => "the minute `",
+            "hour" => "the hour `",
+            "day" => "the day of month `",
+            "month" => "the month `",
+            _ => "the day of week `",
+        };
+        let problems = calendar(&cron).unwrap_err();
+        assert_eq!(problems[0].path, "/schedule/cron");
+        assert!(problems[0].message.contains(said), "{cron}: {problems:#?}");
+    }
 }

@@ -19,6 +19,7 @@ const WITHOUT: [(&str, &str, &str); 11] = [
     ("POST", "/api/v1/projects/{project}/compile", "only looks"),
     ("POST", "/api/v1/projects/{project}/forecast", "only looks"),
     ("POST", "/api/v1/projects/{project}/forecast/places", "only looks"),
+    ("POST", "/api/v1/projects/{project}/schedule-preview", "only looks"),
     ("POST", "/api/v1/quotas/preview", "only looks"),
     ("POST", "/api/v1/projects/{project}/import", "only looks: what it makes is stored by other requests"),
     (

@@ -13,7 +13,7 @@ use crate::state::Web;
 use crate::time::{Time, maybe};
 
 /// Number of next dates.
-const NEXT: usize = 5;
+pub(super) const NEXT: usize = 5;
 
 /// Gets the state of a pipeline's schedule.
 ///
@@ -39,14 +39,8 @@ pub(crate) async fn get(
 /// View of a schedule.
 pub(crate) async fn shown(web: &Web, state: &ScheduleState) -> ApiResult<ScheduleView> {
     let calendar = state.schedule.as_ref().and_then(|schedule| Calendar::of(schedule).ok());
-    let mut moment = web.now().max(state.handled_at);
-    let next = calendar.iter().flat_map(|calendar| {
-        std::iter::from_fn(move || {
-            moment = calendar.after(moment)?;
-            Some(Time(moment))
-        })
-    });
-    let next = next.take(NEXT).collect();
+    let from = web.now().max(state.handled_at);
+    let next = calendar.map(|calendar| calendar.next(from, NEXT)).unwrap_or_default();
     let refused = match state.schedule {
         Some(_) => in_name_of(web, &state.of.project, &state.set_by).await?.err(),
         None => None,
@@ -62,7 +56,7 @@ pub(crate) async fn shown(web: &Web, state: &ScheduleState) -> ApiResult<Schedul
         refused: refused.map(|not| not.word().to_owned()),
         paused_at: maybe(paused.as_ref().map(|(_, at)| *at)),
         paused_by: paused.map(|(who, _)| who),
-        next,
+        next: next.into_iter().map(Time).collect(),
         look: LookView::of(state),
     })
 }

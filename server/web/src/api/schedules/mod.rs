@@ -9,6 +9,7 @@ mod dates;
 mod get;
 mod history;
 mod pause;
+mod preview;
 mod resume;
 mod run_date;
 pub(crate) mod view;
@@ -41,6 +42,7 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(backfill::backfill))
         .routes(routes!(cancel_backfill::cancel_backfill))
         .routes(routes!(calendar::calendar))
+        .routes(routes!(preview::preview))
 }
 
 /// State of the schedule of a route's pipeline.
