@@ -20,6 +20,7 @@ const LATER = {
   pages: { en: () => import("virtual:texts/en/pages"), zh: () => import("virtual:texts/zh/pages") },
   editor: { en: () => import("virtual:texts/en/editor"), zh: () => import("virtual:texts/zh/editor") },
   form: { en: () => import("virtual:texts/en/form"), zh: () => import("virtual:texts/zh/form") },
+  finder: { en: () => import("virtual:texts/en/finder"), zh: () => import("virtual:texts/zh/finder") },
 };
 
 /** Loads texts that not every page needs; await it before showing them. Other sets may load meanwhile. */
