@@ -1,6 +1,7 @@
 //! The script of every page: shared behaviour, and the module of the page named in <body data-page>.
 
 import "./styles/main.css";
+import { watchFinder } from "./components/finder/watch";
 import { watchCopies } from "./core/copy";
 import { watchFiles } from "./core/file";
 import { watchMenus } from "./core/menu";
@@ -40,6 +41,7 @@ async function begin(): Promise<void> {
   sessionStorage.removeItem(AGAIN);
   watchMenus();
   watchSide();
+  watchFinder();
   watchCopies();
   watchFiles();
   // On a narrow screen the current tab may be out of view.

@@ -38,3 +38,11 @@ declare module "virtual:texts/zh/cron" {
   const texts: Record<string, string>;
   export default texts;
 }
+declare module "virtual:texts/en/finder" {
+  const texts: Record<string, string>;
+  export default texts;
+}
+declare module "virtual:texts/zh/finder" {
+  const texts: Record<string, string>;
+  export default texts;
+}

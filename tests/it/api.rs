@@ -25,6 +25,7 @@ mod rights;
 pub mod runs;
 mod schedules;
 mod schemathesis;
+mod search;
 mod server;
 mod sizing;
 mod sorts;

@@ -39,6 +39,7 @@ files![
     editor_runs,
     editor_safe,
     effective,
+    finder,
     form,
     form_parts,
     fresh,

@@ -2,6 +2,7 @@
 
 import "../styles/canvas.css";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { offer } from "../components/finder/watch";
 import { t } from "../core/texts";
 import { useEditor, type EditorStore } from "../editor/store";
 import type { Templates } from "../editor/templates";
@@ -32,6 +33,7 @@ export function Canvas({ store, templates, onOpen, onLogs, onStage }: CanvasProp
     stage.paint();
   }, [stage, templates, onOpen, onLogs]);
   useEffect(() => { onStage?.(stage); }, [stage, onStage]);
+  useEffect(() => offer(() => import("./found").then(({ sections }) => sections(stage))), [stage]);
   return (
     <StageContext value={stage}>
       <div className="cv">

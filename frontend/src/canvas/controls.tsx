@@ -9,7 +9,7 @@ import { useStage } from "./context";
 import { keysOf } from "./shortcut";
 
 const Minimap = lazy(async () => ({ default: (await import("./minimap")).Minimap }));
-import { isMac } from "./system";
+import { isMac } from "../core/system";
 
 const BUTTONS: readonly [id: string, icon: string][] = [["zoom-out", "minus"], ["zoom-in", "plus"], ["fit", "fit"], ["shortcuts", "keyboard"]];
 

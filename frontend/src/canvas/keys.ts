@@ -1,10 +1,12 @@
 //! Keyboard input: command shortcuts; arrows navigate along edges, and move the selection with Ctrl.
 
+import { isTyping } from "../core/keys";
 import { t } from "../core/texts";
 import { itemOf, type ItemId } from "../graph/document";
 import { move } from "../graph/edit";
 import { watchClipboard } from "./clipboard";
 import { COMMANDS } from "./commands/all";
+import type { Command } from "./commands/command";
 import { finishConnecting, whyNot } from "./connect";
 import type { Pointer } from "./gestures/pointer";
 import { outlookMark } from "./outlook";
@@ -16,18 +18,48 @@ import { templateOfTask } from "../editor/templates";
 import { next, nextTask, stepOf, walk, type Arrow } from "./walk";
 import { source, target } from "./curve";
 
-/** Handles the keyboard events of an element. Returns the unsubscribe function. */
+/**
+ * Handles the keyboard events of the canvas, and its shortcuts of one character also while nothing else needs
+ * them. Returns the unsubscribe function.
+ */
 export function watchKeys(stage: Stage, root: HTMLElement, pointer: Pointer): () => void {
   const listen = (event: KeyboardEvent) => {
     if (event.target !== root || event.isComposing) return;
     if (handle(stage, event, pointer)) event.preventDefault();
   };
+  const listenAround = (event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.isComposing || !isFree(event.target, root)) return;
+    if (handleAround(stage, event, pointer)) event.preventDefault();
+  };
   root.addEventListener("keydown", listen);
+  document.addEventListener("keydown", listenAround);
   const clipboard = watchClipboard(stage, root);
   return () => {
     root.removeEventListener("keydown", listen);
+    document.removeEventListener("keydown", listenAround);
     clipboard();
   };
+}
+
+/** Whether the focus is nowhere, as on a new page, or on a button of the canvas or of a toolbar. */
+function isFree(target: EventTarget | null, root: HTMLElement): boolean {
+  if (!(target instanceof HTMLElement) || isTyping(target) || root.contains(target) || !root.checkVisibility()) return false;
+  if (document.querySelector("dialog[open]")) return false;
+  if (target.matches("body, main")) return true;
+  return target.closest(".cv, [role=toolbar]") !== null && target.closest("details[open], [role=menu], [role=listbox]") === null;
+}
+
+// All other keys belong to what has the focus, or to the browser.
+function handleAround(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
+  if (pointer.busy || stage.ui.state.connecting) return false;
+  if (stage.ui.state.open) return hold(stage, event);
+  if (event.ctrlKey || event.metaKey || event.key.length !== 1 || event.key === " ") return false;
+  const command = commandFor(event);
+  if (!command) return false;
+  // From now on all its keys work, and what the command opens returns the focus to it.
+  stage.root?.focus({ preventScroll: true });
+  perform(stage, command);
+  return true;
 }
 
 function handle(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
@@ -48,12 +80,19 @@ function handle(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
   }
   if (event.key === "Tab") return tab(stage, event.shiftKey);
   if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) return menu(stage);
-  const command = COMMANDS.find(({ keys = [] }) => keys.some((key) => matches(key, event)));
-  if (!command) return false;
+  const command = commandFor(event);
+  if (command) perform(stage, command);
+  return command !== undefined;
+}
+
+function commandFor(event: KeyboardEvent): Command | undefined {
+  return COMMANDS.find(({ keys = [] }) => keys.some((key) => matches(key, event)));
+}
+
+function perform(stage: Stage, command: Command): void {
   const refusal = command.refusal?.(stage) ?? null;
   if (refusal === null) command.perform(stage);
   else stage.ui.refuse(refusal);
-  return true;
 }
 
 // The opened part is still loading: typed keys are meant for it, and not for the canvas's commands.
@@ -66,7 +105,7 @@ function hold({ ui }: Stage, event: KeyboardEvent): boolean {
 }
 
 /** Navigates to a task, frame or note: selects, reveals and announces it. */
-function goTo(stage: Stage, id: ItemId, more = false): void {
+export function goTo(stage: Stage, id: ItemId, more = false): void {
   const place = stage.scene.placeOf(id);
   if (!place) return;
   stage.store.select(more ? [...stage.store.state.selection, id] : [id]);

@@ -20,7 +20,6 @@ export interface Connecting {
 /** The open overlay. Points are relative to the canvas element. */
 export type Open =
   | { kind: "add"; at: { x: number; y: number } | null; after: string | null }
-  | { kind: "commands" }
   | { kind: "shortcuts" }
   | { kind: "menu"; at: { x: number; y: number } };
 

@@ -17,6 +17,7 @@ export function onKeys(actions: Record<string, (event: KeyboardEvent) => void>, 
   return () => { root.removeEventListener("keydown", listener as EventListener); };
 }
 
-function isTyping(target: EventTarget | null): boolean {
+/** Whether keys typed there are text. */
+export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
 }

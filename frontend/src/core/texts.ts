@@ -21,6 +21,7 @@ const LATER = {
   editor: { en: () => import("virtual:texts/en/editor"), zh: () => import("virtual:texts/zh/editor") },
   form: { en: () => import("virtual:texts/en/form"), zh: () => import("virtual:texts/zh/form") },
   cron: { en: () => import("virtual:texts/en/cron"), zh: () => import("virtual:texts/zh/cron") },
+  finder: { en: () => import("virtual:texts/en/finder"), zh: () => import("virtual:texts/zh/finder") },
 };
 
 /** Loads texts that not every page needs; await it before showing them. Other sets may load meanwhile. */

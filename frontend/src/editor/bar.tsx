@@ -1,6 +1,8 @@
 //! The toolbar: breadcrumbs, save state, undo and redo, problems, panels, run, save.
 
 import { lazy, Suspense } from "react";
+import { keysOf } from "../canvas/shortcut";
+import { isMac } from "../core/system";
 import { t } from "../core/texts";
 import { useCell } from "./cell";
 import { Icon } from "./icon";
@@ -20,6 +22,7 @@ export function Bar({ session, back }: { session: Session; back: string }) {
       </a>
       <Name session={session} />
       {readOnly ? <span className="tag">{t("editor.read-only")}</span> : <Steps session={session} />}
+      <FindButton />
       <span className="ed-space" />
       <Problems session={session} />
       <Looks session={session} />
@@ -53,6 +56,16 @@ function Saved({ session }: { session: Session }) {
     <p className="ed-saved" role="status" data-dirty={session.dirty || undefined}>
       {version}{word ? ` · ${word}` : ""}
     </p>
+  );
+}
+
+/** Opens the finder: a click on any such button does. The navigation, which has the other one, is hidden here. */
+function FindButton() {
+  const label = t("common.search");
+  return (
+    <button className="button quiet icon-only" type="button" data-find aria-label={label} title={`${label} (${keysOf("Mod+k", isMac()).join("+")})`}>
+      <Icon name="search" />
+    </button>
   );
 }
 

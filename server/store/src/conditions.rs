@@ -105,6 +105,17 @@ impl Conditions {
         Ok(())
     }
 
+    /// The column has the letters of this text in this order, ignoring case, spaces, and what is between them.
+    pub(crate) fn letters(&mut self, column: &str, text: &str) -> Result<(), StoreError> {
+        let letters = text.chars().filter(|letter| !letter.is_whitespace());
+        let letters: Vec<String> =
+            letters.map(|letter| escaped(&letter.to_lowercase().to_string())).collect();
+        self.values.text(&format!("%{}%", letters.join("%")))?;
+        self.count += 1;
+        self.parts.push(format!("LOWER({column}) LIKE ${} ESCAPE '\\'", self.count));
+        Ok(())
+    }
+
     /// The column starts with this text.
     pub(crate) fn begins(&mut self, column: &str, text: Option<&str>) -> Result<(), StoreError> {
         let Some(text) = text else { return Ok(()) };
@@ -160,6 +171,6 @@ impl Conditions {
 }
 
 /// The text for `LIKE ... ESCAPE '\'`, with wildcards escaped.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }

@@ -71,7 +71,7 @@ impl PipelineOrder {
 }
 
 /// The id of a pipeline's newest run, from the end of the index of runs by pipeline; empty without runs.
-const LAST_RUN: &str =
+pub(crate) const LAST_RUN: &str =
     "COALESCE((SELECT MAX(r.id) FROM runs r WHERE r.project = p.project AND r.pipeline = p.name), '')";
 
 #[derive(Clone, Debug, PartialEq, Eq)]

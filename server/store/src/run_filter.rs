@@ -29,6 +29,8 @@ pub struct RunFilter {
     pub user: Option<String>,
     /// Only runs whose pipeline name or run ID contains this text.
     pub text: Option<String>,
+    /// Only runs whose ID begins with this text, which is in lower case.
+    pub id: Option<String>,
     /// Only runs requested at or after this time.
     pub since: Option<Timestamp>,
     /// Only runs requested before this time.
@@ -145,7 +147,7 @@ impl Store {
 }
 
 /// The statement for these columns of the selected runs.
-fn select(filter: &RunFilter, columns: &str) -> Result<(String, Values), StoreError> {
+pub(crate) fn select(filter: &RunFilter, columns: &str) -> Result<(String, Values), StoreError> {
     let limit = filter.limit.unwrap_or(usize::MAX);
     let order = if filter.oldest_first { "" } else { "DESC" };
     let projects: BTreeSet<&str> = filter.projects.iter().flatten().map(String::as_str).collect();
@@ -196,6 +198,8 @@ fn conditions(filter: &RunFilter) -> Result<Conditions, StoreError> {
     }
     wanted.text("user_name =", filter.user.as_deref())?;
     wanted.contains(&["pipeline", "id"], filter.text.as_deref())?;
+    wanted.text("id >=", filter.id.as_deref())?;
+    wanted.text("id <=", filter.id.as_ref().map(|id| format!("{id:z<26}")).as_deref())?;
     wanted.int("created_at >=", filter.since.map(|time| time.0))?;
     wanted.int("created_at <", filter.until.map(|time| time.0))?;
     if filter.top {

@@ -118,6 +118,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/docs/api/{operation}", Person, Read),
     //
     // Projects and their members.
+    row("GET", "/api/v1/search", Person, Read),
     row("GET", "/api/v1/projects", Person, Read),
     row("POST", "/api/v1/projects", Administrator, Admin),
     row("GET", "/api/v1/projects/{project}", Viewer, Read),

@@ -1,5 +1,6 @@
 //! Zoom, pan and help commands.
 
+import { openFinder } from "../../components/finder/watch";
 import { itemOf } from "../../graph/document";
 import { ZOOM } from "../size";
 import type { Stage } from "../stage";
@@ -23,6 +24,6 @@ export const VIEW: readonly Command[] = [
   { id: "zoom-in", group: "view", label: /* text */ "canvas.zoom-in", keys: ["+", "="], perform: (stage) => { stage.camera.zoomBy(ZOOM.step); } },
   { id: "zoom-out", group: "view", label: /* text */ "canvas.zoom-out", keys: ["-"], perform: (stage) => { stage.camera.zoomBy(1 / ZOOM.step); } },
   { id: "zoom-life", group: "view", label: /* text */ "canvas.zoom-life", keys: ["0"], perform: (stage) => { stage.camera.zoomBy(1 / stage.view.zoom); } },
-  { id: "commands", group: "help", label: /* text */ "canvas.commands", keys: ["Mod+k"], perform: ({ ui }) => { ui.set({ open: { kind: "commands" } }); } },
+  { id: "commands", group: "help", label: /* text */ "canvas.commands", keys: ["(Mod+k)"], perform: () => void openFinder() },
   { id: "shortcuts", group: "help", label: /* text */ "canvas.shortcuts", keys: ["?"], perform: ({ ui }) => { ui.set({ open: { kind: "shortcuts" } }); } },
 ];

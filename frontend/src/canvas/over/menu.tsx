@@ -5,7 +5,7 @@ import { t } from "../../core/texts";
 import { commandOf } from "../commands/all";
 import { useStage } from "../context";
 import { keysOf } from "../shortcut";
-import { isMac } from "../system";
+import { isMac } from "../../core/system";
 import { Modal } from "./modal";
 
 const SELECTED = [["open", "logs", "connect"], ["cut", "copy", "paste", "duplicate", "delete"], ["frame", "unframe"], ["align-left", "align-top", "fit-selection"]];
@@ -46,7 +46,7 @@ export function Menu({ at }: { at: { x: number; y: number } }) {
                 }}
               >
                 <span>{t(command.label)}</span>
-                {command.keys?.[0] === undefined ? null : <span className="cv-keys">{keysOf(command.keys[0], isMac()).map((one) => <kbd key={one}>{one}</kbd>)}</span>}
+                {command.keys?.[0] === undefined ? null : <span className="keys">{keysOf(command.keys[0], isMac()).map((one) => <kbd key={one}>{one}</kbd>)}</span>}
               </button>
             ))}
           </div>

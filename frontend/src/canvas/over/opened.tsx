@@ -3,7 +3,6 @@
 import { useEffect } from "react";
 import { useStage } from "../context";
 import type { Open } from "../ui";
-import { CommandList } from "./command-list";
 import { Menu } from "./menu";
 import { QuickAdd } from "./quick-add";
 import { Shortcuts } from "./shortcuts";
@@ -17,8 +16,6 @@ export function Opened({ open }: { open: Open }) {
   switch (open.kind) {
     case "add":
       return <QuickAdd open={open} />;
-    case "commands":
-      return <CommandList />;
     case "shortcuts":
       return <Shortcuts />;
     case "menu":

@@ -45,7 +45,7 @@ export function Palette({ onUsed }: { onUsed: () => void }) {
             {some.map((one) => <Item key={one.name} template={one} onUsed={onUsed} />)}
           </section>
         ))}
-        {groups.length === 0 && templates.size > 0 ? <p className="cv-pick-none">{t("canvas.nothing-found")}</p> : null}
+        {groups.length === 0 && templates.size > 0 ? <p className="pick-none">{t("canvas.nothing-found")}</p> : null}
       </div>
     </nav>
   );

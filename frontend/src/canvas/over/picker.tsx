@@ -1,6 +1,8 @@
 //! A list with a search field: arrows move, Enter selects.
 
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
+import { textOf } from "../../components/finder/held";
+import { ranked } from "../../components/finder/rank";
 import { focused } from "../../core/dom";
 import { t } from "../../core/texts";
 import { Icon } from "../../editor/icon";
@@ -18,22 +20,6 @@ export interface Choice {
   readonly words?: string;
 }
 
-/** The entries with words that start with all typed words, best matches first. */
-export function found(choices: readonly Choice[], typed: string): Choice[] {
-  const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  const rank = ({ label, words = "" }: Choice) => {
-    const text = `${label} ${words}`.toLowerCase();
-    if (!wanted.every((word) => text.includes(word))) return -1;
-    return wanted.every((word) => label.toLowerCase().startsWith(word)) ? 2 : 1;
-  };
-  return choices.map((choice) => ({ choice, rank: rank(choice) })).filter(({ rank }) => rank > 0).sort((a, b) => b.rank - a.rank).map(({ choice }) => choice);
-}
-
-/** The text of a field after these keys. */
-export function textOf(keys: readonly string[]): string {
-  return keys.reduce((text, key) => (key === "Backspace" ? text.slice(0, -1) : key.length === 1 ? text + key : text), "");
-}
-
 interface PickerParts {
   readonly label: string;
   readonly choices: readonly Choice[];
@@ -48,7 +34,7 @@ export function Picker({ label, choices, held, onTake }: PickerParts) {
   const [at, setAt] = useState(0);
   const list = useRef<HTMLUListElement>(null);
   const id = useId();
-  const shown = found(choices, typed);
+  const shown = ranked(choices, typed);
   const go = (to: number) => {
     const next = (to + shown.length) % Math.max(1, shown.length);
     setAt(next);
@@ -67,7 +53,7 @@ export function Picker({ label, choices, held, onTake }: PickerParts) {
   return (
     <>
       <input
-        className="input cv-pick-field"
+        className="input pick-field"
         role="combobox"
         aria-label={label}
         aria-expanded="true"
@@ -84,12 +70,12 @@ export function Picker({ label, choices, held, onTake }: PickerParts) {
           setAt(0);
         }}
       />
-      <ul className="cv-pick" id={id} role="listbox" aria-label={label} ref={list}>
+      <ul className="pick" id={id} role="listbox" aria-label={label} ref={list}>
         {shown.map((choice, index) => (
           <Line key={choice.id} id={`${id}-${index}`} choice={choice} chosen={index === at} onTake={() => { take(choice); }} onAim={() => { setAt(index); }} />
         ))}
       </ul>
-      {shown.length === 0 ? <p className="cv-pick-none">{t("canvas.nothing-found")}</p> : null}
+      {shown.length === 0 ? <p className="pick-none">{t("canvas.nothing-found")}</p> : null}
     </>
   );
 }
@@ -97,13 +83,13 @@ export function Picker({ label, choices, held, onTake }: PickerParts) {
 function Line({ id, choice, chosen, onTake, onAim }: { id: string; choice: Choice; chosen: boolean; onTake: () => void; onAim: () => void }) {
   const { label, detail, icon, keys, refusal } = choice;
   return (
-    <li id={id} className="cv-pick-line" role="option" aria-selected={chosen} aria-disabled={Boolean(refusal)} onClick={onTake} onPointerMove={onAim}>
+    <li id={id} className="pick-line" role="option" aria-selected={chosen} aria-disabled={Boolean(refusal)} onClick={onTake} onPointerMove={onAim}>
       {icon === undefined ? null : <Icon name={icon} />}
-      <span className="cv-pick-words">
+      <span className="pick-words">
         <span>{label}</span>
-        {(refusal ?? detail) ? <span className="cv-pick-detail">{refusal ?? detail}</span> : null}
+        {(refusal ?? detail) ? <span className="pick-detail">{refusal ?? detail}</span> : null}
       </span>
-      {keys ? <span className="cv-keys">{keys.map((key) => <kbd key={key}>{key}</kbd>)}</span> : null}
+      {keys ? <span className="keys">{keys.map((key) => <kbd key={key}>{key}</kbd>)}</span> : null}
     </li>
   );
 }

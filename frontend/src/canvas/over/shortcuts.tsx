@@ -5,7 +5,7 @@ import { COMMANDS } from "../commands/all";
 import type { Group } from "../commands/command";
 import { useStage } from "../context";
 import { keysOf } from "../shortcut";
-import { isMac } from "../system";
+import { isMac } from "../../core/system";
 import { Icon } from "../../editor/icon";
 import { groupTitle } from "./group-title";
 import { Modal } from "./modal";
@@ -52,7 +52,7 @@ export function Shortcuts() {
               {rows.map(([label, ...ways]) => (
                 <div key={label}>
                   <dt>{label}</dt>
-                  <dd>{ways.map((keys) => <span className="cv-keys" key={keys.join()}>{keys.map((key) => <kbd key={key}>{key}</kbd>)}</span>)}</dd>
+                  <dd>{ways.map((keys) => <span className="keys" key={keys.join()}>{keys.map((key) => <kbd key={key}>{key}</kbd>)}</span>)}</dd>
                 </div>
               ))}
             </dl>

@@ -31,6 +31,7 @@ mod random;
 mod records;
 mod runs;
 mod schedules;
+mod search;
 mod sizing;
 mod speed;
 mod support;

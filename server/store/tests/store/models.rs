@@ -19,7 +19,7 @@ on_both!(
 );
 
 /// The model version that attempt `n` of the run registered.
-fn made(name: &str, n: u32) -> NewModelVersion {
+pub fn made(name: &str, n: u32) -> NewModelVersion {
     NewModelVersion {
         project: "shop".into(),
         reported: ReportedModel {

@@ -38,6 +38,7 @@ mod registries;
 pub mod runs;
 pub(crate) mod schedules;
 mod schemas;
+mod search;
 mod secrets;
 mod session;
 pub(crate) mod sizing;
@@ -105,6 +106,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(volumes::routes())
         .merge(registries::routes())
         .merge(models::routes())
+        .merge(search::routes())
         .merge(clusters::routes())
         .merge(monitoring::routes())
         .merge(quotas::routes())

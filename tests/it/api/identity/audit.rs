@@ -13,7 +13,7 @@ use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 
 /// Routes other than `GET` that leave no entry, with the reason.
-const WITHOUT: [(&str, &str, &str); 11] = [
+const WITHOUT: [(&str, &str, &str); 12] = [
     ("POST", "/preferences", "writes a cookie of the browser's own; nothing on the server changes"),
     ("POST", "/api/v1/projects/{project}/validate", "only looks"),
     ("POST", "/api/v1/projects/{project}/compile", "only looks"),
