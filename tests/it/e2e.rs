@@ -41,6 +41,7 @@ files![
     form,
     form_parts,
     fresh,
+    grid,
     home,
     import,
     journey,

@@ -116,6 +116,9 @@ fn runs_are_columns_tasks_are_rows_and_failures_are_counted() {
     for key in ["created_at", "started_at", "duration_seconds", "queued_seconds"] {
         assert!(!run[key].is_null(), "{key}: {run}");
     }
+    let page = server.as_(Who::Viewer).get("page:/projects/default/pipelines/nightly?tab=runs");
+    let page = page.expect(200).text();
+    assert!(page.contains("id=\"grid-data\"") && page.contains("Durations of 3 succeeded runs"), "{page}");
     let durations = &grid["durations"];
     assert_eq!(durations["succeeded"], 3, "{durations}");
     assert!(durations["median_seconds"].as_f64() <= durations["p90_seconds"].as_f64(), "{durations}");

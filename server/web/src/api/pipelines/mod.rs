@@ -20,7 +20,8 @@ use crate::routes::routes;
 use crate::state::Web;
 
 pub(crate) use compare::{CompareQuery, ComparisonView, compare_versions};
-pub(crate) use grid_view::{GridCellView, GridTaskView};
+pub(crate) use grid::{GridQuery, grid_of};
+pub(crate) use grid_view::{GridCellView, GridTaskView, GridView};
 pub(crate) use list::{ListQuery, summaries};
 pub(crate) use versions::version_page;
 pub(crate) use view::{PipelineSummaryView, RunMark, VersionView};
