@@ -43,6 +43,7 @@ files![
     form,
     form_parts,
     fresh,
+    grid,
     home,
     import,
     journey,

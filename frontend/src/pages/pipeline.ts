@@ -35,6 +35,7 @@ export async function start(): Promise<void> {
   if (document.querySelector("#versions")) watchVersions(page);
   if (document.querySelector("#new-hook")) watchHooks(page);
   if (document.querySelector("#schedule")) watchSchedule(page);
+  if (document.querySelector("#runs-tab")) await openRuns(page);
   const editor = document.querySelector<HTMLElement>("#editor");
   if (editor) await openText(page, editor);
 }
@@ -58,6 +59,11 @@ async function remove({ project, pipeline, newest }: Carried): Promise<void> {
   await request("DELETE", `/projects/${project}/pipelines/${pipeline}`, undefined, { etag: `"${newest}"` });
   toastLater(t("pipeline.deleted", { name: pipeline }));
   location.assign(`/projects/${project}/pipelines`);
+}
+
+async function openRuns({ project, pipeline }: Carried): Promise<void> {
+  const { watchRuns } = await import("../pipelines/runs");
+  watchRuns(project, pipeline);
 }
 
 async function openText(page: Carried, box: HTMLElement): Promise<void> {

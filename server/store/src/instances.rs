@@ -121,7 +121,7 @@ impl Store {
 
 /// The beginning of a state's JSON after `{"state":"`. It is long enough to distinguish the states, and too
 /// short for differences between two instances in one state.
-const STATE_WORD: &str = "SUBSTR(state_json, 11, 12)";
+pub(crate) const STATE_WORD: &str = "SUBSTR(state_json, 11, 12)";
 
 /// How a state's JSON continues, and the word for the state; the first match counts.
 const WORDS: [(&str, &str); 11] = [
@@ -150,7 +150,7 @@ fn beginning_of(state: &str) -> String {
 }
 
 /// The state whose JSON continues with this.
-fn state_of(word: &str) -> Result<&'static str, StoreError> {
+pub(crate) fn state_of(word: &str) -> Result<&'static str, StoreError> {
     let found = WORDS.into_iter().find(|(start, _)| word.starts_with(start));
     found.map(|(_, state)| state).ok_or_else(|| StoreError::Unreadable {
         what: "instance",

@@ -6,15 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::{RunId, TaskIx};
 use futures::TryStreamExt;
-use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe};
 
 use crate::Store;
 use crate::error::StoreError;
+use crate::query::{lists, places};
 use crate::values::{Columns, Values};
 
 /// Tasks per part. Reads of stored plans depend on it: it must never change.
 const TASKS: usize = 500;
+
+/// Number of tasks that [`Store::first_tasks`] reads from each plan: those of one part.
+pub const FIRST_TASKS: usize = TASKS;
 
 impl Store {
     /// # Errors
@@ -76,6 +80,26 @@ impl Store {
         }
         Ok(found)
     }
+
+    /// The first [`FIRST_TASKS`] tasks of these runs' plans; unordered. Plans without tasks are omitted.
+    ///
+    /// # Errors
+    /// If a newer program version wrote a plan.
+    pub async fn first_tasks(&self, runs: &[&RunId]) -> Result<Vec<(RunId, Vec<PlannedTask>)>, StoreError> {
+        let ids: Vec<&str> = runs.iter().map(|run| run.as_str()).collect();
+        let mut found = Vec::new();
+        for list in lists(&ids) {
+            let ids = places(1, list.len());
+            let sql = format!("SELECT run_id, part_json FROM plans WHERE part = 1 AND run_id IN ({ids})");
+            found.extend(self.all(AssertSqlSafe(sql), Values::texts("plan", &list)?, tasks_of_run).await?);
+        }
+        Ok(found)
+    }
+}
+
+fn tasks_of_run(row: &AnyRow) -> Result<(RunId, Vec<PlannedTask>), StoreError> {
+    let mut columns = Columns::of("plan", row);
+    Ok((columns.parsed()?, columns.json()?))
 }
 
 /// A plan's parts as text: the plan without tasks, then the tasks.

@@ -43,7 +43,11 @@ impl PageQuery {
         self.limit_to(MOST)
     }
 
-    fn limit_to(&self, most: usize) -> ApiResult<usize> {
+    /// Page size, at most `most`.
+    ///
+    /// # Errors
+    /// It is not from 1 to `most`.
+    pub(crate) fn limit_to(&self, most: usize) -> ApiResult<usize> {
         match self.limit {
             None => Ok(USUAL),
             Some(limit) if (1..=most).contains(&limit) => Ok(limit),

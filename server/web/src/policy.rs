@@ -138,6 +138,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/versions/{version}", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/compare", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/export", Viewer, Read),
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/grid", Viewer, Read),
     // A hook's URL starts runs: read-only tokens must not see it.
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks", Editor, Run),
     row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks", Editor, Write),

@@ -3,6 +3,7 @@
 mod checks;
 pub mod code;
 mod foreign;
+mod grid;
 mod hooks;
 mod projects;
 mod servers;

@@ -2,16 +2,21 @@
 
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::record::{AttemptRecord, Changes, ExpansionRecord, InstanceRecord};
-use cubeloom_domain::state::InstanceState;
+use cubeloom_domain::state::{AttemptState, InstanceState, SkipReason};
 use cubeloom_domain::usage::UsageSummary;
-use cubeloom_domain::{Bytes, TaskIx, Timestamp};
-use cubeloom_store::TaskFigures;
+use cubeloom_domain::{Bytes, RunId, TaskIx, Timestamp};
+use cubeloom_store::{AttemptStart, FIRST_TASKS, InstanceGroup, TaskFigures};
 use serde_json::json;
 
 use crate::records::{attempt, ended, instance, run_id};
 use crate::support::{Fixture, lease, leased_run, on_both};
 
-on_both!(a_task_is_told_in_figures, reports_and_attempts_come_in_pages, single_things_are_found);
+on_both!(
+    a_task_is_told_in_figures,
+    the_tasks_of_several_runs_are_grouped,
+    reports_and_attempts_come_in_pages,
+    single_things_are_found,
+);
 
 async fn a_task_is_told_in_figures(fixture: Fixture) {
     let store = &fixture.store;
@@ -51,6 +56,64 @@ async fn a_task_is_told_in_figures(fixture: Fixture) {
     store.commit(&lease("a"), &open).await.unwrap();
     assert_eq!(store.task_figures(&id, TaskIx(1)).await.unwrap().ended_at, None, "one has not ended");
     assert_eq!(store.task_figures(&id, TaskIx(2)).await.unwrap(), TaskFigures::default());
+}
+
+async fn the_tasks_of_several_runs_are_grouped(fixture: Fixture) {
+    let store = &fixture.store;
+    for n in 1..=2 {
+        leased_run(store, n, 600, "a").await;
+    }
+    let ids = [1, 2, 3].map(run_id);
+    let done = |run: usize, task: u32, n: u32, state: InstanceState| InstanceRecord {
+        state,
+        attempt: n + 1,
+        ready_at: Timestamp(100 - i64::from(n)),
+        ended_at: Some(Timestamp(200 + i64::from(n))),
+        ..instance(&ids[run], task, n)
+    };
+    let succeeded = InstanceState::Succeeded { reused: None };
+    let instances = vec![
+        done(0, 0, 0, succeeded.clone()),
+        done(0, 0, 1, succeeded.clone()),
+        done(0, 0, 2, InstanceState::Skipped { reason: SkipReason::Condition }),
+        InstanceRecord { state: InstanceState::ACTIVE, attempt: 1, ..instance(&ids[0], 499, 0) },
+        instance(&ids[0], 500, 0),
+        done(1, 1, 0, succeeded),
+    ];
+    let running = |task: u32| AttemptRecord {
+        state: AttemptState::Running { started_at: Timestamp(120) },
+        created_at: Timestamp(110),
+        ..attempt(&ids[0], task, 0, 1)
+    };
+    let attempts = vec![running(0), running(500), attempt(&ids[0], 0, 1, 1)];
+    store.commit(&lease("a"), &Changes { instances, attempts, ..Changes::default() }).await.unwrap();
+
+    let runs: Vec<&RunId> = ids.iter().collect();
+    let mut groups = store.instance_groups(&runs).await.unwrap();
+    groups.sort_by(|a, b| (&a.run, a.task, a.state).cmp(&(&b.run, b.task, b.state)));
+    let group = |run: usize, task: u32, state, (count, attempts): (u64, u64), ready_at: i64, ended_at| {
+        let (run, task) = (ids[run].clone(), TaskIx(task));
+        InstanceGroup { run, task, state, count, attempts, ready_at: Timestamp(ready_at), ended_at }
+    };
+    assert_eq!(
+        groups,
+        [
+            group(0, 0, "skipped", (1, 3), 98, Some(Timestamp(202))),
+            group(0, 0, "succeeded", (2, 3), 99, Some(Timestamp(201))),
+            group(0, 499, "running", (1, 1), 5, None),
+            group(1, 1, "succeeded", (1, 1), 100, Some(Timestamp(200))),
+        ]
+    );
+    let (created_at, started_at) = (Timestamp(110), Timestamp(120));
+    let start = AttemptStart { run: ids[0].clone(), task: TaskIx(0), created_at, started_at };
+    assert_eq!(store.attempt_starts(&runs).await.unwrap(), [start]);
+    let mut plans = store.first_tasks(&runs).await.unwrap();
+    plans.sort_by(|(a, _), (b, _)| a.cmp(b));
+    assert_eq!(plans.iter().map(|(run, _)| run).collect::<Vec<_>>(), runs[..2]);
+    for (_, tasks) in &plans {
+        assert_eq!((tasks.len(), tasks[499].name.as_str()), (FIRST_TASKS, "task-499"));
+    }
+    assert!(store.instance_groups(&[]).await.unwrap().is_empty());
 }
 
 async fn reports_and_attempts_come_in_pages(fixture: Fixture) {

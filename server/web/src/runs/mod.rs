@@ -5,6 +5,7 @@ mod counts;
 pub(crate) mod describe;
 pub(crate) mod difference;
 pub(crate) mod effective;
+pub(crate) mod grid;
 pub(crate) mod items;
 pub(crate) mod job;
 mod lines;
@@ -27,6 +28,7 @@ pub(crate) mod wish;
 
 use counts::Counts;
 use effective::Times;
+use grid::Grids;
 use listed::Read;
 pub(crate) use notes::Notes;
 use plans::Plans;
@@ -40,6 +42,7 @@ pub(crate) struct Runs {
     times: Times,
     read: Read,
     notes: Notes,
+    grids: Grids,
 }
 
 impl Runs {

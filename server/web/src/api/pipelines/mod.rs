@@ -5,6 +5,8 @@ mod create;
 mod delete;
 mod export;
 mod get;
+mod grid;
+mod grid_view;
 mod list;
 mod put;
 mod stale;
@@ -18,6 +20,8 @@ use crate::routes::routes;
 use crate::state::Web;
 
 pub(crate) use compare::{CompareQuery, ComparisonView, compare_versions};
+pub(crate) use grid::{GridQuery, grid_of};
+pub(crate) use grid_view::{GridCellView, GridTaskView, GridView};
 pub(crate) use list::{ListQuery, summaries};
 pub(crate) use versions::version_page;
 pub(crate) use view::{PipelineSummaryView, RunMark, VersionView};
@@ -30,4 +34,5 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(version::version))
         .routes(routes!(compare::compare))
         .routes(routes!(export::export))
+        .routes(routes!(grid::grid))
 }

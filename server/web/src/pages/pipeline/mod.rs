@@ -25,7 +25,6 @@ use crate::error::{ApiError, ApiResult, ProblemView};
 use crate::extract::{Path, Query};
 use crate::page::Page;
 use crate::plan;
-use crate::runs::listed::Listed;
 use crate::state::Web;
 
 #[derive(Template)]
@@ -53,7 +52,7 @@ enum Tab {
     Graph,
     Text,
     Versions(Page<VersionView>),
-    Runs(Vec<Listed>),
+    Runs(Box<runs::RunsTab>),
     Schedule(Box<schedule::ScheduleTab>),
     Hooks(Vec<HookView>),
 }
@@ -171,7 +170,7 @@ async fn tab(web: &Web, frame: &Frame, project: &str, name: &str, wanted: &Wante
     Ok(match wanted.tab.as_deref() {
         Some("text") => Tab::Text,
         Some("versions") => Tab::Versions(versions::page(web, project, name, wanted.cursor.clone()).await?),
-        Some("runs") => Tab::Runs(runs::last(web, project, name).await?),
+        Some("runs") => Tab::Runs(Box::new(runs::tab(web, project, name).await?)),
         Some("schedule") => Tab::Schedule(Box::new(schedule::tab(web, project, name, wanted).await?)),
         Some("hooks") if frame.may_edit() => Tab::Hooks(hooks::all(web, project, name).await?),
         _ => Tab::Graph,
