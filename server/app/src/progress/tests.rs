@@ -173,7 +173,7 @@ fn the_report_tells_the_first_cause() {
     attempt(&mut view, 0, ended);
     view.run.state = RunState::Failed;
     view.run.ended_at = Some(Timestamp(5 * SECOND));
-    let told = Report::of(&view, std::path::Path::new("/nowhere"), Timestamp(9 * SECOND))
+    let told = super::Report::of(&view, std::path::Path::new("/nowhere"), Timestamp(9 * SECOND))
         .text(Timestamp(9 * SECOND), Styles::plain());
     let id = view.run.id.to_string();
     let expected = format!(
