@@ -11,6 +11,7 @@ mod documents;
 mod ends;
 mod faults;
 mod figures;
+mod gpu_series;
 mod hangs;
 mod leases;
 mod lengths;
