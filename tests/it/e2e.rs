@@ -41,6 +41,7 @@ files![
     form,
     form_parts,
     fresh,
+    gpu_history,
     home,
     import,
     journey,
