@@ -44,6 +44,7 @@ files![
     form_parts,
     fresh,
     grid,
+    gpu_history,
     home,
     import,
     journey,

@@ -5,6 +5,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../core/dom";
 import { language, t } from "../core/texts";
+import { stacked } from "./stack";
 
 export interface PlotSeries {
   label: string;
@@ -35,6 +36,10 @@ export interface PlotOptions {
   least?: number;
   /** Whether missing values interrupt a line. */
   gaps?: boolean;
+  /** Whether the series are areas on top of each other, at the same x. */
+  stacked?: boolean;
+  /** Called with a selected range of x, instead of zooming in. */
+  zoomed?: (from: number, until: number) => void;
 }
 
 const COLOURS = 6;
@@ -88,7 +93,8 @@ export class Plot {
   }
 
   #data(): uPlot.AlignedData {
-    const tables = this.#series.map(({ x, y }): uPlot.AlignedData => [x, y]);
+    const edges = this.#options.stacked ? stacked(this.#series.map(({ y }) => y)) : [];
+    const tables = this.#series.map(({ x, y }, at): uPlot.AlignedData => [x, edges[at] ?? y]);
     return tables.length === 1 && tables[0] ? tables[0] : uPlot.join(tables);
   }
 
@@ -101,6 +107,7 @@ export class Plot {
       ticks: { stroke: colour("--border"), width: 1 },
       font: "11px system-ui, sans-serif",
     };
+    const areas = this.#options.stacked === true;
     const lines = this.#series.map(({ label, x, dashed, dotted, stepped, marks }, index): uPlot.Series => ({
       label,
       stroke: dashed ? colour("--text-muted") : colour(`--series-${(index % COLOURS) + 1}`),
@@ -111,7 +118,11 @@ export class Plot {
       // A single point would show no dashes.
       points: marks ? { show: true, size: 11, width: 2 } : { show: x.length === 1 || (x.length <= 30 && !dashed), size: dashed ? 9 : 5 },
       spanGaps: this.#options.gaps !== true,
-      value: (_plot, value: number | null | undefined) => (value == null ? "–" : number(value)),
+      ...(areas ? { fill: translucent(colour(`--series-${(index % COLOURS) + 1}`)) } : {}),
+      value: (_plot, edge: number | null | undefined, _series, at) => {
+        const value = areas && at !== null ? this.#series[index]?.y[at] : edge;
+        return value == null ? "–" : number(value);
+      },
     }));
     const time = this.#options.axis === "time";
     const { least } = this.#options;
@@ -123,13 +134,22 @@ export class Plot {
         scales: { x: { time }, ...(least === undefined ? {} : { y: { range: (_plot, low, high) => [Math.min(least, low), high > least ? high * 1.1 : least + 1] } }) },
         axes: [time ? axis : { ...axis, incrs: WHOLE }, { ...axis, size: 58, values: (_plot, values) => values.map(number) }],
         series: [first, ...lines],
-        cursor: { points: { size: 7 }, drag: { setScale: true, x: true, y: false } },
+        cursor: { points: { size: 7 }, drag: { setScale: this.#options.zoomed === undefined, x: true, y: false } },
         legend: { live: true },
+        bands: areas ? lines.slice(1).map((_, below): uPlot.Band => ({ series: [below + 2, below + 1] })) : [],
+        hooks: { setSelect: [(plot) => { this.#selected(plot); }] },
       },
       this.#data(),
       this.#frame(),
     );
     this.#describe();
+  }
+
+  #selected(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (!this.#options.zoomed || width === 0) return;
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.#options.zoomed(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
   }
 
   #frame(): HTMLElement {
@@ -163,6 +183,11 @@ function number(value: number): string {
   const large = Math.abs(value) >= 1e6;
   const notation = small || large ? "scientific" : "standard";
   return new Intl.NumberFormat(language(), { maximumSignificantDigits: 5, notation }).format(value);
+}
+
+/** A computed colour, mostly transparent. */
+function translucent(colour: string): string {
+  return colour.replace(/^rgb\((.*)\)$/, "rgba($1, 0.35)");
 }
 
 // A canvas does not resolve custom properties, but an element's computed colour is always plain.

@@ -33,20 +33,25 @@ export async function allNodes(cluster: string, some: (nodes: Node[]) => void): 
 }
 
 /**
- * Shows the result of `load`, now and every 15 seconds while the page is visible. If a reload fails, the last
- * result stays, and the page says so.
+ * Shows the result of `load`, now and every 15 seconds, or every `every` milliseconds, while the page is
+ * visible. If a reload fails, the last result stays, and the page says so. Returns what shows another result
+ * at once; a result that was requested before that is not shown.
  */
-export async function keepTrue<T>(load: () => Promise<T>, show: (found: T) => void): Promise<void> {
+export async function keepTrue<T>(load: () => Promise<T>, show: (found: T) => void, every = EVERY_MS): Promise<() => Promise<void>> {
   const place = need("#monitoring");
   const note = h("div", { class: "callout warning", role: "status" });
   let shown = false;
+  let last = 0;
   const look = async () => {
+    const mine = ++last;
     try {
       const found = await load();
+      if (mine !== last) return;
       note.remove();
       shown = true;
       show(found);
     } catch (error) {
+      if (mine !== last) return;
       const why = t("monitoring.failed", { why: error instanceof Error ? error.message : String(error) });
       note.replaceChildren(icon("warning"), h("p", {}, why));
       if (!shown) place.replaceChildren();
@@ -62,8 +67,9 @@ export async function keepTrue<T>(load: () => Promise<T>, show: (found: T) => vo
     under = false;
   };
   await look();
-  setInterval(() => void again(), EVERY_MS);
+  setInterval(() => void again(), every);
   document.addEventListener("visibilitychange", () => void again());
+  return look;
 }
 
 /** The messages about missing metrics; null if there are none. */

@@ -126,7 +126,7 @@ function ring(context: CanvasRenderingContext2D, colours: Colours, { x, y }: { x
 }
 
 /** A long name is truncated at its beginning: nodes differ at the end. */
-function clipped(context: CanvasRenderingContext2D, text: string, width: number): string {
+export function clipped(context: CanvasRenderingContext2D, text: string, width: number): string {
   if (context.measureText(text).width <= width) return text;
   let from = 1;
   while (from < text.length && context.measureText(`…${text.slice(from)}`).width > width) from++;

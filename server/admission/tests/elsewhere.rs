@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use common::{Case, at, cards, elastic, job, project};
-use cubeloom_admission::{Ask, Desk, Elastic, JobId, Length, Prospect, Settings, Spec, Tried};
+use cubeloom_admission::{Ask, Desk, Elastic, JobId, Length, PendingGpus, Prospect, Settings, Spec, Tried};
 use cubeloom_domain::waiting::WaitRule;
 use proptest::prelude::*;
 
@@ -59,6 +59,19 @@ fn priority_and_age_order_jobs_of_all_servers() {
         case.wait_since(foreign(Spec { run: other, ..job("other", 8) }), 1);
         assert_eq!(case.pass(3), started);
     }
+}
+
+#[test]
+fn the_queue_for_gpus_is_that_of_all_servers() {
+    let mut case = Case::new(8, Vec::new());
+    assert_eq!(case.desk.pending_gpus(), PendingGpus::default());
+    case.wait_since(job("runs", 6), 1);
+    case.pass(1);
+    case.wait_since(foreign(job("theirs", 4)), 5);
+    case.wait_since(elastic("ours", 3, 8), 3);
+    case.wait_since(job("without", 0), 2);
+    let found = case.desk.pending_gpus();
+    assert_eq!((found.jobs, found.gpus, found.since), (2, 7, Some(at(3))), "of elastic jobs, the minimum");
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub mod event;
 pub mod executor;
 pub mod failpoint;
 pub mod faulty;
+pub mod gpu_series;
 pub mod graph;
 pub mod hang;
 pub mod history;

@@ -7,7 +7,7 @@ use sqlx::any::AnyRow;
 use crate::error::StoreError;
 use crate::revision::Target;
 use crate::values::{Columns, Values};
-use crate::{Change, Created, Store, nodes};
+use crate::{Change, Created, Store, gpu_series, nodes};
 
 impl Store {
     /// Stores a new cluster, at revision 1.
@@ -55,7 +55,11 @@ impl Store {
         audit: &AuditEntry,
     ) -> Result<Change, StoreError> {
         let target = target(name, expected);
-        self.delete_named_with(target, audit, async |connection| nodes::forget(connection, name).await).await
+        self.delete_named_with(target, audit, async |connection| {
+            gpu_series::forget(connection, name).await?;
+            nodes::forget(connection, name).await
+        })
+        .await
     }
 }
 

@@ -38,6 +38,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (28, include_str!("../../../migrations/0028_sizing_chosen.sql")),
     (29, include_str!("../../../migrations/0029_priority_classes.sql")),
     (30, include_str!("../../../migrations/0030_device_codes.sql")),
+    (31, include_str!("../../../migrations/0031_gpu_series.sql")),
 ];
 
 /// Serializes programs that start concurrently; the end of the transaction releases the lock.

@@ -307,6 +307,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/clusters/{cluster}/monitoring", Person, Read),
     row("GET", "/api/v1/clusters/{cluster}/nodes", Person, Read),
     row("GET", "/api/v1/clusters/{cluster}/gpus/{gpu}", Person, Read),
+    row("GET", "/api/v1/clusters/{cluster}/gpu-history", Person, Read),
     row("DELETE", "/api/v1/clusters/{cluster}/gpus/{gpu}/fault", Administrator, Admin),
     //
     // Quotas.
@@ -333,6 +334,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/quotas", Person, Read),
     // Usage, prices, budgets and statements.
     row("GET", "/api/v1/holders", Person, Read),
+    row("GET", "/api/v1/idle-gpus", Person, Read),
     row("GET", "/api/v1/usage", Person, Read),
     row("GET", "/api/v1/prices", Person, Read),
     row("POST", "/api/v1/prices", Administrator, Admin),
@@ -386,6 +388,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/clusters/{cluster}", Person, Read),
     row("GET", "/clusters/{cluster}/nodes", Person, Read),
     row("GET", "/clusters/{cluster}/gpus/{gpu}", Person, Read),
+    row("GET", "/clusters/{cluster}/gpu-history", Person, Read),
     row("GET", "/sign-in", Anyone, Read),
     row("POST", "/sign-in", Anyone, Write),
     row("GET", "/sign-in/oidc", Anyone, Read),

@@ -123,6 +123,7 @@ export const PAGES = (there) => [
   { name: "clusters", route: "/clusters", path: "/clusters" },
   { name: "cluster", route: "/clusters/{cluster}", path: "/clusters/local" },
   { name: "cluster-nodes", route: "/clusters/{cluster}/nodes", path: "/clusters/local/nodes" },
+  { name: "gpu-history", route: "/clusters/{cluster}/gpu-history", path: "/clusters/local/gpu-history" },
   // The test machine has no GPUs; monitoring.test.mjs has some.
   { name: "card", route: "/clusters/{cluster}/gpus/{gpu}", path: "/clusters/local/gpus/GPU-none", missing: true },
   { name: "holders", route: "/holders", path: "/holders" },

@@ -5,6 +5,7 @@ mod archive;
 mod bucket;
 pub mod clusters;
 mod files;
+mod gpus;
 mod masks;
 mod monitoring;
 mod registries;

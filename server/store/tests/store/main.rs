@@ -12,6 +12,7 @@ mod documents;
 mod ends;
 mod faults;
 mod figures;
+mod gpu_series;
 mod hangs;
 mod leases;
 mod lengths;

@@ -83,13 +83,15 @@ impl<'h> Holders<'h> {
         found.into_iter().map(|held| (held, each)).collect()
     }
 
+    /// Whether a GPU is allocated.
+    pub(super) fn is_held(&self, uuid: &str, card: &CardReading) -> bool {
+        let (found, strangers) = self.of_card(uuid, card);
+        !found.is_empty() || strangers > 0
+    }
+
     /// State of each GPU of a node.
     pub(super) fn states(&self, node: &NodeReading) -> Vec<CardState> {
-        let held = |(uuid, card): (&String, &CardReading)| {
-            let (found, strangers) = self.of_card(uuid, card);
-            !found.is_empty() || strangers > 0
-        };
-        let held: Vec<bool> = node.cards.iter().map(held).collect();
+        let held: Vec<bool> = node.cards.iter().map(|(uuid, card)| self.is_held(uuid, card)).collect();
         let count = held.iter().filter(|held| **held).count();
         let others = |held: bool| count > usize::from(held);
         node.cards.values().zip(&held).map(|(card, held)| CardState::of(card, *held, others(*held))).collect()

@@ -1,8 +1,10 @@
 //! Metrics and allocations of clusters' nodes and GPUs. They are collected on request, once for all requests
 //! of a few seconds. Clusters with a Prometheus are refreshed about every minute (`seen`). The local
-//! machine's last hour is kept here, as nothing else stores it.
+//! machine's last hour is kept here, as nothing else stores it. The GPUs of all clusters are sampled every
+//! minute, into the database (`gpus`).
 
 mod cards;
+mod gpus;
 mod holders;
 mod idle;
 mod people;
@@ -12,6 +14,7 @@ mod seen;
 mod sum;
 
 pub(crate) use cards::{card, may_have, nodes};
+pub(crate) use gpus::{gpu_history, idle_gpus};
 pub(crate) use idle::idle;
 pub(crate) use people::holders;
 pub(crate) use seen::look_at_changed;
@@ -95,10 +98,11 @@ impl Source {
     }
 }
 
-/// Starts the refresh of clusters with a Prometheus, and the recording of the local machine's last hour if it
-/// has GPUs.
+/// Starts the refresh of clusters with a Prometheus, the sampling of GPUs, and the recording of the local
+/// machine's last hour if it has GPUs.
 pub(crate) fn start(web: &Web) {
     seen::keep_warm(web);
+    gpus::start(web);
     let has_cards =
         |executor: Arc<dyn Executor>| executor.facts().nodes.iter().any(|node| !node.gpus.is_empty());
     if !web.clusters().get(LOCAL).is_some_and(has_cards) {

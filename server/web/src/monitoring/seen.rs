@@ -132,6 +132,13 @@ pub(super) async fn look_unasked(web: &Web, name: &str) -> ApiResult<Arc<Look>> 
     seen_or_found(web, &slot(web, name), known).await
 }
 
+/// The last reading that pages would show, without collecting one.
+pub(super) fn last(web: &Web, name: &str) -> Option<Arc<Look>> {
+    let slot = slots(web).get(name).map(Arc::clone)?;
+    let last = slot.last.lock().unwrap_or_else(PoisonError::into_inner);
+    last.as_ref().filter(|look| look.ended.elapsed() < shown_for(look.took)).map(Arc::clone)
+}
+
 fn slots(web: &Web) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
     web.monitor().seen.0.lock().unwrap_or_else(PoisonError::into_inner)
 }

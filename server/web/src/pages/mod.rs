@@ -16,6 +16,7 @@ mod device;
 mod diff;
 mod error;
 mod frame;
+mod gpu_history;
 mod holders;
 mod home;
 mod import;
@@ -82,6 +83,7 @@ pub(crate) fn router() -> Router<Web> {
         .route("/clusters/{cluster}", get(cluster::page))
         .route("/clusters/{cluster}/nodes", get(cluster_nodes::page))
         .route("/clusters/{cluster}/gpus/{gpu}", get(card::page))
+        .route("/clusters/{cluster}/gpu-history", get(gpu_history::page))
         .route("/holders", get(holders::page))
         .route("/quotas", get(quotas::page))
         .route("/usage", get(usage::page))

@@ -73,6 +73,7 @@ fn no_script_and_no_style_stands_in_a_page() {
         "/templates",
         "/templates/command",
         "/clusters",
+        "/clusters/local/gpu-history",
         "/holders",
         "/quotas",
         "/usage",

@@ -21,7 +21,7 @@ use super::clusters::AWAY;
 use crate::api::alerts;
 use crate::api::identity::help::with_store;
 use crate::api::runs::help::{document, start, task, until, until_task};
-use crate::api::support::{Server, Who};
+use crate::api::support::{Client, Server, Who};
 use crate::support::wait_within;
 
 #[test]
@@ -256,8 +256,31 @@ fn a_task_that_does_not_use_its_card_is_told_of_and_a_busy_one_is_not() {
     let owner = server.as_(Who::Owner);
     let list = owner.get("/projects/default/alert-deliveries").expect(200).json();
     assert_eq!(list["items"].as_array().unwrap().len(), 1, "{list}");
+    is_sampled(&owner);
     // Their processes, which no server leads any more, end by themselves.
     over.close().unwrap();
+}
+
+/// The same two GPUs in the samples that the server takes by itself, with their tasks.
+fn is_sampled(owner: &Client) {
+    let last = |view: &Value, of: &str| view[of].as_array().unwrap().iter().rev().find_map(Value::as_f64);
+    let history = |query: &str| owner.get(&format!("/clusters/far/gpu-history{query}")).expect(200).json();
+    // The lease of a server that was killed expires after 90 seconds.
+    wait_within(Duration::from_secs(170), "a sample of the GPUs", || last(&history(""), "total").is_some());
+    let seen = history("");
+    for (name, value) in
+        [("total", 2.0), ("allocated", 2.0), ("measured", 2.0), ("used", 0.9), ("power", 680.0)]
+    {
+        assert_eq!(last(&seen, name), Some(value), "{name}: {seen}");
+    }
+    let models = history("?by=model");
+    assert_eq!(models["groups"][0]["model"], "NVIDIA H100 80GB HBM3");
+    let idle = owner.get("/idle-gpus?by=task&cluster=far").expect(200).json();
+    let tasks: Vec<_> = idle["groups"].as_array().unwrap().iter().map(|group| &group["task"]).collect();
+    assert_eq!(tasks, ["idle", "busy"], "{idle}");
+    let hours = |at: usize, of: &str| idle["groups"][at][of].as_f64().unwrap();
+    assert_eq!(hours(0, "idle_gpu_hours"), hours(0, "gpu_hours"));
+    assert!(hours(1, "idle_gpu_hours") < hours(1, "gpu_hours") * 0.11, "{idle}");
 }
 
 #[test]

@@ -3,7 +3,10 @@
 mod card;
 mod cluster;
 mod fault;
+mod gpu_history;
+pub mod gpu_view;
 pub mod holders;
+mod idle_gpus;
 mod nodes;
 pub mod view;
 
@@ -19,4 +22,6 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(card::gpu))
         .routes(routes!(fault::forget))
         .routes(routes!(holders::holders))
+        .routes(routes!(gpu_history::gpu_history))
+        .routes(routes!(idle_gpus::idle_gpus))
 }
