@@ -46,6 +46,7 @@ files![
     journey,
     keyboard,
     logs,
+    logs_long,
     me,
     models,
     monitoring,
