@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { flawless, look, settled } from "./support/browser.mjs";
+import { flawless, look } from "./support/browser.mjs";
 import { eventually } from "./support/eventually.mjs";
+import { atEnd, button, found, openLog, pressed, rows, scrolled, status } from "./support/log.mjs";
 import { siteFor } from "./support/site.mjs";
 import { ended, start } from "./support/stage.mjs";
 import { gang } from "./support/written.mjs";
@@ -16,25 +17,7 @@ const site = siteFor(async (server) => {
   return { api, run: await start(api, { document: gang(server.path("gate")) }) };
 });
 
-const rows = (page) => page.locator(".log-rows .log-row");
-const status = (page, words) => page.locator(".log-status", { hasText: words }).waitFor();
-const found = (page, words) => eventually(async () => assert.equal(await page.locator(".log-found").innerText(), words));
-const pressed = (page, name) => page.locator(".log-bar").getByRole("button", { name, exact: true }).getAttribute("aria-pressed");
-const button = (page, name) => page.locator(".log-bar").getByRole("button", { name, exact: true });
-/** The scroll position of the lines, and its maximum. */
-const scrolled = (page) => page.locator(".log-box").evaluate((box) => ({ top: box.scrollTop, most: box.scrollHeight - box.clientHeight }));
-const atEnd = async (page) => {
-  const { top, most } = await scrolled(page);
-  assert.ok(most > 0 && most - top < 4, `${top} of ${most}`);
-};
-
-async function log(query = "") {
-  const page = await site.open({ as: "ada" });
-  await page.goto(`/runs/${site.there.run}?tab=logs&task=talk${query}`);
-  await settled(page);
-  await page.locator(".log-box").waitFor();
-  return page;
-}
+const log = (query = "") => openLog(site, site.there.run, { query });
 
 test("while it is written: the end is followed, or the reader's place is kept", async () => {
   const [follows, stays] = [await log(), await log()];
@@ -115,6 +98,20 @@ test("words are found, forward and back, by buttons and by keys, and as an expre
   await found(page, "2 of 3");
   await page.locator(".log-current mark", { hasText: "line 7 of" }).waitFor();
 
+  // The matches are listed, with their workers and line numbers.
+  const listed = page.locator(".log-match");
+  assert.equal(await listed.count(), 3);
+  assert.equal(await listed.nth(1).getAttribute("aria-current"), "true");
+  await listed.filter({ hasText: "of worker 2" }).click();
+  const current = page.locator(".log-current", { hasText: "line 7 of worker 2" });
+  await current.waitFor();
+  assert.equal((await current.locator(".log-number").innerText()).trim(), "9");
+  assert.match(await listed.filter({ hasText: "of worker 2" }).innerText(), /^worker-2\s+9\s+line 7 of worker 2$/);
+  await button(page, "List matches").click();
+  await listed.first().waitFor({ state: "hidden" });
+  await button(page, "List matches").click();
+  await listed.first().waitFor();
+
   const search = page.getByRole("searchbox");
   await search.fill("line 29[0-9] of worker 2$");
   await found(page, "no match");
@@ -123,8 +120,13 @@ test("words are found, forward and back, by buttons and by keys, and as an expre
   await search.fill("line 29[0-9");
   await found(page, "invalid regular expression");
   assert.equal(await search.getAttribute("aria-invalid"), "true");
-  await search.fill("");
+  await search.press("Escape");
   await found(page, "");
+  assert.equal(await search.inputValue(), "");
+  await listed.first().waitFor({ state: "hidden" });
+  // No line of this log looks like an error.
+  await button(page, "First error").click();
+  await found(page, "no line looks like an error");
   flawless(page);
   await page.context().close();
 });

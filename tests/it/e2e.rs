@@ -50,6 +50,7 @@ files![
     journey,
     keyboard,
     logs,
+    logs_long,
     me,
     models,
     monitoring,

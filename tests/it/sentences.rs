@@ -69,6 +69,8 @@ const ELSEWHERE: &[&str] = &[
     "server/store/",
     "server/web/src/api/complete.rs",
     "server/web/src/files/serve.rs",
+    // Texts of lines that look like errors.
+    "server/web/src/logs/errors.rs",
 ];
 
 /// Texts that are no messages: headers, programs, documents, panic messages.

@@ -3,19 +3,16 @@
 import { h, icon } from "../core/dom";
 import { onKeys } from "../core/keys";
 import { t } from "../core/texts";
-import { Finder } from "./log/finder";
+import { bytes } from "../core/time";
+import { action, isOn, remembered, timesChoice, toggle } from "./log/bar";
 import { Lines } from "./log/lines";
+import type { Match } from "./log/matches";
 import { LogReader, query, type Choice } from "./log/reader";
-import { TIMES, type Times } from "./log/times";
+import { LogSearch } from "./log/searching";
+import type { Times } from "./log/times";
 import { LogView } from "./log/view";
 import type { Tab } from "./tab";
 
-/** Maximum number of lines kept in the browser; the download has the whole log. */
-const MOST_LINES = 300_000;
-/** Of a log with more bytes than this, only the last lines are read at first. */
-const LONG = 24 << 20;
-/** Maximum number of lines per stream for such a log. */
-const TAIL = 20_000;
 const WRAP = "cubeloom.log-wrap";
 const SHOWN_TIMES = "cubeloom.log-times";
 
@@ -40,149 +37,104 @@ export function openLog(box: HTMLElement, run: string): { close: () => void } {
   return panel;
 }
 
+/** The log that a box's `data-` attributes name. */
+function chosen({ dataset }: HTMLElement, run: string): Choice {
+  const part = (name: string): string => dataset[name] ?? "";
+  return { run, task: part("task"), instance: part("instance"), attempt: part("attempt"), worker: part("worker"), stream: part("stream") };
+}
+
+/** The width of numbers up to this one; 0 if there are none. */
+function digitsOf(highest: number): number {
+  return highest === 0 ? 0 : String(highest).length;
+}
+
 class LogPanel {
   readonly #lines = new Lines();
-  readonly #finder = new Finder(this.#lines);
-  readonly #view: LogView;
   readonly #choice: Choice;
-  readonly #find = h("input", { class: "input", type: "search", placeholder: t("run.log-find"), "aria-label": t("run.log-find") });
-  readonly #pattern = toggle(".*", t("run.log-pattern"), false);
-  readonly #found = h("span", { class: "log-found number", role: "status" });
+  readonly #reader: LogReader;
+  readonly #search: LogSearch;
+  readonly #view: LogView;
   readonly #follow = toggle(t("run.log-follow"), t("run.log-follow"), true);
-  readonly #wrap = toggle(t("run.log-wrap"), t("run.log-wrap"), localStorage.getItem(WRAP) === "on");
-  readonly #times = choice();
+  readonly #wrap = remembered(WRAP, t("run.log-wrap"), t("run.log-wrap"), false);
+  readonly #times = timesChoice(SHOWN_TIMES);
   readonly #status = h("span", { class: "log-status number" });
   readonly #note = h("p", { class: "log-note", role: "status", hidden: true });
+  readonly #toStart = action(t("run.log-to-start"), () => { this.#start(); });
+  readonly #toEnd = action(t("run.log-to-end"), () => { this.#setFollow(true); });
+  readonly #rest = h("p", { class: "log-note log-rest", hidden: true }, h("span", {}, t("run.log-more")), this.#toStart, this.#toEnd);
   readonly #stopKeys: () => void;
-  #reader: LogReader | undefined;
-  #closed = false;
-  #goesOn = true;
   /** The first line that arrived since the last rendering. */
   #fresh: number | undefined;
+  #digits = 0;
 
   constructor(panel: HTMLElement, run: string, inside: Document | HTMLElement = document) {
-    const data = panel.dataset;
-    const part = (name: string): string => data[name] ?? "";
-    this.#choice = {
-      run,
-      task: part("task"),
-      instance: part("instance"),
-      attempt: part("attempt"),
-      worker: part("worker"),
-      stream: part("stream"),
-    };
+    const named = panel.dataset["named"] !== undefined;
+    this.#choice = chosen(panel, run);
     const label = t("run.log-label", { task: this.#choice.task });
     const box = h("div", { class: "log-box", tabindex: 0, role: "region", "aria-label": label });
-    panel.append(this.#bar(), this.#note, box, h("p", { class: "muted small for-keys" }, t("run.log-keys")));
     this.#view = new LogView(box, this.#lines);
-    this.#view.onFollow = (follows) => { this.#setFollow(follows); };
-    this.#view.dress({ named: data["named"] !== undefined, begin: Date.parse(data["begin"] ?? "") || 0 });
+    this.#reader = this.#read();
+    this.#search = new LogSearch({ choice: this.#choice, lines: this.#lines, reader: this.#reader, named }, {
+      go: (match) => void this.#go(match),
+      marked: () => { this.#mark(); },
+      learned: () => {
+        this.#dress();
+        this.#showState();
+      },
+      first: () => this.#view.first(),
+    });
+    const keys = h("p", { class: "muted small for-keys" }, t("run.log-keys"));
+    panel.append(this.#bar(), this.#note, this.#rest, this.#search.results, box, keys);
+    this.#view.onFollow = (atEnd) => { this.#scrolled(atEnd); };
+    this.#view.onStart = () => void this.#reader.earlier();
+    this.#view.dress({ named, begin: Date.parse(panel.dataset["begin"] ?? "") || 0 });
     this.#view.wrap(isOn(this.#wrap));
-    this.#setFollow(true);
+    this.#showFollow(true);
     this.#stopKeys = this.#keys(inside);
-    void this.#begin();
+    void this.#reader.open();
   }
 
   #bar(): HTMLElement {
-    const previous = small("arrow-left", t("run.log-previous"), () => { this.#step(-1); });
-    const next = small("arrow-right", t("run.log-next"), () => { this.#step(1); });
-    this.#find.addEventListener("input", () => { this.#ask(); });
-    this.#find.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.#step(event.shiftKey ? -1 : 1);
-    });
-    this.#pattern.addEventListener("click", () => { this.#ask(); });
     this.#follow.addEventListener("click", () => { this.#setFollow(isOn(this.#follow)); });
-    this.#wrap.addEventListener("click", () => {
-      localStorage.setItem(WRAP, isOn(this.#wrap) ? "on" : "off");
-      this.#view.wrap(isOn(this.#wrap));
-    });
-    this.#times.addEventListener("change", () => {
-      localStorage.setItem(SHOWN_TIMES, this.#times.value);
-      this.#showTimes();
-    });
+    this.#wrap.addEventListener("click", () => { this.#view.wrap(isOn(this.#wrap)); });
+    this.#times.addEventListener("change", () => { this.#dress(); });
     const href = `/api/v1/runs/${this.#choice.run}/logs/download?${query(this.#choice)}`;
     const download = h("a", { class: "button small", href, download: true }, icon("download"), t("run.log-download"));
-    return h(
-      "div",
-      { class: "log-bar" },
-      h("div", { class: "search" }, icon("search"), this.#find),
-      this.#pattern, previous, next, this.#found,
-      h("span", { class: "log-space" }),
-      this.#status, this.#times, this.#follow, this.#wrap, download,
-    );
+    const space = h("span", { class: "log-space" });
+    return h("div", { class: "log-bar" }, ...this.#search.controls, space, this.#status, this.#times, this.#follow, this.#wrap, download);
   }
 
   /** Stops reading and listening. */
   close(): void {
-    this.#closed = true;
     this.#stopKeys();
-    this.#reader?.close();
+    this.#search.close();
+    this.#reader.close();
   }
 
   #keys(inside: Document | HTMLElement): () => void {
     return onKeys({
-      "/": () => { this.#find.focus(); },
-      n: () => { this.#step(1); },
-      p: () => { this.#step(-1); },
+      "/": () => { this.#search.focus(); },
+      n: () => void this.#search.step(1),
+      p: () => void this.#search.step(-1),
+      F3: (event) => void this.#search.step(event.shiftKey ? -1 : 1),
+      e: () => void this.#search.firstError(),
       f: () => { this.#follow.click(); },
       w: () => { this.#wrap.click(); },
       t: () => { this.#nextTimes(); },
+      g: () => { this.#start(); },
       G: () => { this.#setFollow(true); },
     }, inside);
   }
 
   #read(): LogReader {
-    return new LogReader(this.#choice, {
-      text: (source, text, times) => { this.#take(this.#lines.append(source, text, times)); },
-      caughtUp: (goesOn) => {
-        this.#goesOn = goesOn;
-        this.#draw();
-        if (this.#lines.count >= MOST_LINES) this.#say(t("run.log-full", { n: this.#lines.count }));
-      },
-      ended: () => {
-        this.#goesOn = false;
-        this.#draw();
-        if (this.#lines.count === 0) this.#say(t("run.log-empty"));
-      },
-      enough: () => this.#lines.count >= MOST_LINES,
+    return new LogReader(this.#choice, this.#lines, {
+      appended: (first) => { this.#take(first); },
+      prepended: (count) => { this.#prepended(count); },
+      replaced: (line) => { this.#replaced(line); },
+      moved: () => { this.#draw(); },
+      follows: () => isOn(this.#follow),
       failed: (message) => { this.#say(message); },
     });
-  }
-
-  /** A long log is read from near its end; the user can load its beginning. */
-  async #begin(): Promise<void> {
-    let reader = this.#read();
-    const long = (await reader.length().catch(() => 0)) > LONG;
-    this.#reader = reader;
-    // It may have been closed meanwhile, which the compiler cannot see.
-    if (this.#closed) return;
-    if (long) {
-      const whole = h("button", { class: "button small", type: "button" }, t("run.log-from-start"));
-      whole.addEventListener("click", () => {
-        reader.close();
-        this.#note.hidden = true;
-        this.#lines.clear();
-        this.#view.clear();
-        this.#setFollow(false);
-        reader = this.#read();
-        this.#reader = reader;
-        void reader.start();
-      });
-      this.#note.replaceChildren(t("run.log-cut"), " ", whole);
-      this.#note.hidden = false;
-    }
-    await reader.start(long ? TAIL : undefined);
-  }
-
-  #showTimes(): void {
-    this.#view.dress({ times: this.#times.disabled ? "none" : (this.#times.value as Times) });
-    if (isOn(this.#follow)) this.#view.toEnd();
-  }
-
-  #nextTimes(): void {
-    if (this.#times.disabled) return;
-    this.#times.selectedIndex = (this.#times.selectedIndex + 1) % TIMES.length;
-    this.#times.dispatchEvent(new Event("change"));
   }
 
   /** Chunks that arrive together are rendered once. */
@@ -191,20 +143,81 @@ class LogPanel {
     this.#fresh = Math.min(first, this.#fresh ?? first);
   }
 
+  #prepended(count: number): void {
+    if (this.#fresh !== undefined) this.#fresh += count;
+    this.#view.prepended(count);
+    this.#search.prepended(count);
+    this.#number();
+  }
+
+  #replaced(line: number): void {
+    this.#fresh = undefined;
+    this.#note.hidden = true;
+    this.#view.replaced(line);
+    this.#search.replaced();
+    this.#number();
+    this.#mark();
+    this.#allowTimes(0);
+  }
+
   #draw(): void {
-    if (this.#fresh !== undefined) {
-      this.#finder.grown(this.#fresh);
-      // Old logs have no times to show.
-      if (this.#times.disabled && this.#lines.time(this.#fresh) !== undefined) {
-        this.#times.disabled = false;
-        this.#showTimes();
-      }
-      this.#view.appended(this.#fresh);
-      this.#fresh = undefined;
-      this.#showFound();
+    const fresh = this.#fresh;
+    this.#fresh = undefined;
+    if (fresh !== undefined) {
+      this.#search.grown(fresh);
+      this.#allowTimes(fresh);
+      this.#view.appended(fresh);
+      this.#number();
     }
-    const state = this.#goesOn ? t("run.log-live") : t("run.log-ended");
-    this.#status.textContent = `${t("run.log-lines", { n: this.#lines.count.toLocaleString() })} · ${state}`;
+    this.#showState();
+  }
+
+  #showState(): void {
+    const state = this.#reader.isEnded ? t("run.log-ended") : t("run.log-live");
+    this.#status.textContent = this.#reader.isAtEnd ? `${this.#loaded()} · ${state}` : this.#loaded();
+    const { isWhole, isAtStart, isApart, isOpening } = this.#reader;
+    this.#rest.hidden = isWhole || isOpening || this.#lines.count === 0;
+    this.#toStart.hidden = isAtStart;
+    this.#toEnd.hidden = !isApart;
+    if (this.#reader.isEnded && isWhole && this.#lines.count === 0) this.#say(t("run.log-empty"));
+  }
+
+  /** How much of the log is loaded. */
+  #loaded(): string {
+    const { isWhole, isOpening, isAtStart, isAtEnd, total } = this.#reader;
+    const n = this.#lines.count.toLocaleString();
+    if (isWhole || isOpening || this.#lines.count === 0) return t("run.log-lines", { n });
+    const all = this.#search.counted(total);
+    const part = all === undefined
+      ? t("run.log-part-bytes", { n, size: bytes(this.#lines.bytes), total: bytes(Math.max(total, this.#lines.bytes)) })
+      : t("run.log-part-lines", { n, all: all.toLocaleString() });
+    if (isAtEnd) return t("run.log-last", { part });
+    return isAtStart ? t("run.log-first", { part }) : part;
+  }
+
+  /** Line numbers take as much room as the largest one. */
+  #number(): void {
+    if (this.#digits !== digitsOf(this.#lines.highest)) this.#dress();
+  }
+
+  /** Renders the lines again, as the user wants them. */
+  #dress(): void {
+    this.#digits = digitsOf(this.#lines.highest);
+    this.#view.dress({ digits: this.#digits, times: this.#times.disabled ? "none" : (this.#times.value as Times) });
+    if (isOn(this.#follow)) this.#view.toEnd();
+  }
+
+  /** Old logs have no times to show. */
+  #allowTimes(line: number): void {
+    if (!this.#times.disabled || this.#lines.time(line) === undefined) return;
+    this.#times.disabled = false;
+    this.#dress();
+  }
+
+  #nextTimes(): void {
+    if (this.#times.disabled) return;
+    this.#times.selectedIndex = (this.#times.selectedIndex + 1) % this.#times.options.length;
+    this.#times.dispatchEvent(new Event("change"));
   }
 
   #say(text: string): void {
@@ -212,56 +225,48 @@ class LogPanel {
     this.#note.hidden = false;
   }
 
-  #setFollow(on: boolean): void {
-    this.#follow.setAttribute("aria-pressed", String(on));
+  #showFollow(on: boolean): void {
+    this.#follow.ariaPressed = String(on);
     this.#view.follows = on;
     if (on) this.#view.toEnd();
   }
 
-  #ask(): void {
-    this.#finder.ask({ text: this.#find.value, pattern: isOn(this.#pattern) }, this.#view.first());
-    this.#mark();
+  /** Follows the end of the log, which may have to be loaded. */
+  #setFollow(on: boolean): void {
+    this.#showFollow(on);
+    if (on && this.#reader.isApart) void this.#reader.toEnd();
   }
 
-  #step(direction: 1 | -1): void {
-    this.#finder.step(direction);
-    this.#mark();
+  /** The user has scrolled to the end of what is loaded, or away from it. */
+  #scrolled(atEnd: boolean): void {
+    if (!atEnd || !this.#reader.isApart) this.#showFollow(atEnd);
+    else void this.#reader.later();
+  }
+
+  #start(): void {
+    this.#showFollow(false);
+    if (this.#reader.isAtStart) this.#view.show(0);
+    else void this.#reader.toStart();
   }
 
   #mark(): void {
-    if (this.#finder.line >= 0) this.#setFollow(false);
-    this.#view.mark(this.#finder.wanted, this.#finder.line);
-    this.#showFound();
+    const { wanted, current } = this.#search;
+    this.#view.mark(wanted, current === undefined ? -1 : this.#lines.find(current));
   }
 
-  #showFound(): void {
-    const { bad, count, place, wanted } = this.#finder;
-    this.#find.setAttribute("aria-invalid", String(bad));
-    if (bad) this.#found.textContent = t("run.log-bad-pattern");
-    else if (wanted === undefined) this.#found.textContent = "";
-    else this.#found.textContent = count === 0 ? t("run.log-found-none") : t("run.log-found", { at: place, n: count });
+  /** Shows a match; what is around it is loaded if it is not. */
+  async #go(match: Match): Promise<void> {
+    this.#showFollow(false);
+    const isMissing = (): boolean => match === this.#search.current && this.#lines.find(match) < 0;
+    if (isMissing()) await this.#reader.around(match.cursor);
+    for (let had = -1; isMissing() && this.#lines.count > had;) {
+      had = this.#lines.count;
+      await this.#reader.later();
+    }
+    if (match !== this.#search.current) return;
+    this.#draw();
+    this.#mark();
+    const line = this.#lines.find(match);
+    if (line >= 0) this.#view.show(line);
   }
-}
-
-function isOn(button: HTMLElement): boolean {
-  return button.getAttribute("aria-pressed") === "true";
-}
-
-/** A toggle button; its own listener runs first, so later ones see the new state. */
-function toggle(label: string, title: string, on: boolean): HTMLButtonElement {
-  const button = h("button", { class: "button small toggle", type: "button", title, "aria-label": title, "aria-pressed": String(on) }, label);
-  button.addEventListener("click", () => { button.setAttribute("aria-pressed", String(!isOn(button))); });
-  return button;
-}
-
-/** The time format; disabled until a line has a time. */
-function choice(): HTMLSelectElement {
-  const words = { none: t("run.log-times-none"), clock: t("run.log-times-clock"), since: t("run.log-times-since") };
-  const kept = localStorage.getItem(SHOWN_TIMES);
-  const options = TIMES.map((value) => h("option", { value, selected: value === kept }, words[value]));
-  return h("select", { class: "input log-times", "aria-label": t("run.log-times"), disabled: true }, ...options);
-}
-
-function small(name: string, label: string, onclick: () => void): HTMLButtonElement {
-  return h("button", { class: "button small quiet icon-only", type: "button", "aria-label": label, title: label, onclick }, icon(name));
 }

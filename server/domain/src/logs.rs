@@ -83,6 +83,14 @@ pub trait Logs: Send + Sync {
         limit: usize,
     ) -> BoxFuture<'a, io::Result<LogPiece>>;
 
+    /// Offset up to which a log is known to be older than a time. 0 if nothing is known to be older.
+    fn since<'a>(
+        &'a self,
+        key: &'a AttemptKey,
+        name: &'a LogName,
+        at: Timestamp,
+    ) -> BoxFuture<'a, io::Result<u64>>;
+
     /// Reports so far of an unfinished attempt's workers, by rank, with secrets removed.
     fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>>;
 }

@@ -1,13 +1,13 @@
 //! Logs of the executor port: files that the pods' logs are followed into.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::{BoxFuture, Report};
 use cubeloom_domain::logs::{Log, LogName, LogPiece, LogStream, Logs};
 use cubeloom_domain::outcome::WorkerName;
+use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_files::own;
 use cubeloom_workers::{log_times, logs};
 
@@ -36,17 +36,25 @@ impl Logs for KubernetesExecutor {
         offset: u64,
         limit: usize,
     ) -> BoxFuture<'a, io::Result<LogPiece>> {
-        let folder = self.cluster.folders.worker(key, &name.worker);
-        let plain = name.worker.role.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        let folder = self.worker_folder(key, &name.worker);
         let stream = name.stream;
-        Box::pin(blocking(move || {
-            if !plain {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not the name of a worker"));
-            }
-            match stream {
-                LogStream::Stdout => piece(&folder, offset, limit),
-                LogStream::Stderr => Ok(LogPiece { next: offset, ended: true, ..LogPiece::default() }),
-            }
+        Box::pin(blocking(move || match stream {
+            LogStream::Stdout => piece(&folder?, offset, limit),
+            LogStream::Stderr => Ok(LogPiece { next: offset, ended: true, ..LogPiece::default() }),
+        }))
+    }
+
+    fn since<'a>(
+        &'a self,
+        key: &'a AttemptKey,
+        name: &'a LogName,
+        at: Timestamp,
+    ) -> BoxFuture<'a, io::Result<u64>> {
+        let folder = self.worker_folder(key, &name.worker);
+        let stream = name.stream;
+        Box::pin(blocking(move || match stream {
+            LogStream::Stdout => log_times::since(&folder?.join(LOG), at),
+            LogStream::Stderr => Ok(0),
         }))
     }
 
@@ -57,6 +65,16 @@ impl Logs for KubernetesExecutor {
             Some(job) => outputs::so_far(&cluster, &job),
             None => Ok(Vec::new()),
         }))
+    }
+}
+
+impl KubernetesExecutor {
+    /// A worker's folder. Its name comes from outside: it must be a single path component.
+    fn worker_folder(&self, key: &AttemptKey, worker: &WorkerName) -> io::Result<PathBuf> {
+        if worker.role.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+            return Ok(self.cluster.folders.worker(key, worker));
+        }
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not the name of a worker"))
     }
 }
 

@@ -193,6 +193,14 @@ pub fn read_log(folder: &Place, name: &LogName, offset: u64, limit: usize) -> io
     log_files::read(log_files::folder(folder, &name.worker)?, name.stream, offset, limit)
 }
 
+/// Offset up to which a log is known to be older than a time.
+///
+/// # Errors
+/// The times cannot be read, or the name is not a worker's.
+pub fn log_since(folder: &Place, name: &LogName, at: Timestamp) -> io::Result<u64> {
+    log_files::since(log_files::folder(folder, &name.worker)?, name.stream, at)
+}
+
 /// Maximum size of reports, or of samples, to read from all workers of an attempt, in bytes.
 const TOGETHER: u64 = 64 << 20;
 

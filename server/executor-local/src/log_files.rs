@@ -4,10 +4,10 @@
 use std::io;
 use std::sync::Arc;
 
-use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::{BoxFuture, Report};
 use cubeloom_domain::logs::{Log, LogName, LogPiece, LogStream, Logs};
 use cubeloom_domain::outcome::WorkerName;
+use cubeloom_domain::{AttemptKey, Timestamp};
 
 use crate::afar;
 use crate::executor::{LocalExecutor, worker_name};
@@ -35,6 +35,17 @@ impl Logs for LocalExecutor {
         let folder = folder(self.machine.layout.attempt(key), &name.worker);
         let stream = name.stream;
         Box::pin(blocking(move || read(&folder?, stream, offset, limit)))
+    }
+
+    fn since<'a>(
+        &'a self,
+        key: &'a AttemptKey,
+        name: &'a LogName,
+        at: Timestamp,
+    ) -> BoxFuture<'a, io::Result<u64>> {
+        let folder = folder(self.machine.layout.attempt(key), &name.worker);
+        let stream = name.stream;
+        Box::pin(blocking(move || since(&folder?, stream, at)))
     }
 
     fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>> {
@@ -118,6 +129,17 @@ pub(crate) fn read(
         marks.extend(log_times::present(&place).ok().filter(|present| present.end >= piece.next));
     }
     Ok(LogPiece { bytes: piece.bytes, next: piece.next, ended, marks })
+}
+
+/// Offset up to which a log is known to be older than a time.
+pub(crate) fn since(folder: impl Into<Place>, stream: LogStream, at: Timestamp) -> io::Result<u64> {
+    let folder = folder.into();
+    let place = folder.join(file_name(stream));
+    let older = log_times::since(&place, at)?;
+    // All output of a brief worker dates from its last write.
+    let all =
+        older == 0 && was_brief(&folder) && log_times::present(&place).is_ok_and(|present| present.at < at);
+    if all { logs::len(&place) } else { Ok(older) }
 }
 
 /// Whether an ended worker left no marks because it ran only briefly.

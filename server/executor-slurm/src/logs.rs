@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::{BoxFuture, Report};
 use cubeloom_domain::logs::{Log, LogName, LogPiece, Logs};
 use cubeloom_domain::usage::{Quantity, UsageSeries, WorkerUsage};
+use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_executor_local::afar;
 use cubeloom_workers::place::Place;
 
@@ -54,6 +54,16 @@ impl Logs for SlurmExecutor {
             let none = || LogPiece { next: offset, ..LogPiece::default() };
             Ok(self.reading(key, read).await?.unwrap_or_else(none))
         })
+    }
+
+    fn since<'a>(
+        &'a self,
+        key: &'a AttemptKey,
+        name: &'a LogName,
+        at: Timestamp,
+    ) -> BoxFuture<'a, io::Result<u64>> {
+        let name = name.clone();
+        Box::pin(self.reading(key, move |folder| afar::log_since(&folder, &name, at)))
     }
 
     fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>> {

@@ -45,16 +45,9 @@ pub fn present(stream: impl Into<Place>) -> io::Result<LogMark> {
 /// The marks for the bytes between `from` and `to`. Fewer if their times are unknown. A missing file has no
 /// marks.
 pub fn between(stream: impl Into<Place>, from: u64, to: u64) -> io::Result<Vec<LogMark>> {
-    let stream = stream.into();
-    let file = match stream.other(path(stream.path())).open() {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    // A partial write before a power failure is not a mark.
-    let count = file.metadata()?.len() / SIZE;
+    let Some((file, count)) = open(&stream.into())? else { return Ok(Vec::new()) };
     let mut marks = Vec::new();
-    for at in first_beyond(&file, count, from)?..count {
+    for at in first(&file, count, |mark| mark.end > from)?..count {
         let mark = read(&file, at)?;
         marks.push(mark);
         if mark.end >= to {
@@ -64,12 +57,33 @@ pub fn between(stream: impl Into<Place>, from: u64, to: u64) -> io::Result<Vec<L
     Ok(marks)
 }
 
-/// The index of the first mark beyond an offset.
-fn first_beyond(file: &File, count: u64, offset: u64) -> io::Result<u64> {
+/// The end of what was written before a time. A missing file has no marks: nothing is known to be older.
+pub fn since(stream: impl Into<Place>, at: Timestamp) -> io::Result<u64> {
+    let Some((file, count)) = open(&stream.into())? else { return Ok(0) };
+    match first(&file, count, |mark| mark.at >= at)? {
+        0 => Ok(0),
+        later => Ok(read(&file, later - 1)?.end),
+    }
+}
+
+/// The marks of a stream, and their number.
+fn open(stream: &Place) -> io::Result<Option<(File, u64)>> {
+    let file = match stream.other(path(stream.path())).open() {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    // A partial write before a power failure is not a mark.
+    let count = file.metadata()?.len() / SIZE;
+    Ok(Some((file, count)))
+}
+
+/// The index of the first mark that is beyond something; both of its values grow.
+fn first(file: &File, count: u64, is_beyond: impl Fn(&LogMark) -> bool) -> io::Result<u64> {
     let (mut low, mut high) = (0, count);
     while low < high {
         let middle = low + (high - low) / 2;
-        if read(file, middle)?.end > offset { high = middle } else { low = middle + 1 }
+        if is_beyond(&read(file, middle)?) { high = middle } else { low = middle + 1 }
     }
     Ok(low)
 }
@@ -101,5 +115,18 @@ mod tests {
         assert_eq!(between(&stream, 4_999, 5_021).unwrap(), all[499..503]);
         assert_eq!(between(&stream, 9_995, 20_000).unwrap(), all[999..]);
         assert_eq!(between(&stream, 10_000, 20_000).unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_older_than_a_time_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let stream = folder.path().join("stdout");
+        assert_eq!(since(&stream, Timestamp(5)).unwrap(), 0);
+        let all = [(10, 100), (20, 200), (30, 200), (40, 300)];
+        let marks = all.map(|(end, at)| LogMark { end, at: Timestamp(at) });
+        std::fs::write(path(&stream), marks.iter().flat_map(written).collect::<Vec<u8>>()).unwrap();
+        for (at, end) in [(0, 0), (100, 0), (101, 10), (200, 10), (201, 30), (300, 30), (301, 40)] {
+            assert_eq!(since(&stream, Timestamp(at)).unwrap(), end, "{at}");
+        }
     }
 }

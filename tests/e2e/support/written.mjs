@@ -1,4 +1,4 @@
-// A gang that writes a log, and a task that leaves files of every kind.
+// A gang that writes a log, a task that writes a long one, and a task that leaves files of every kind.
 
 /** Three workers: lines, one of them long, and a last line once the file `gate` exists. */
 export const gang = (gate) => `apiVersion: cubeloom/v1
@@ -20,6 +20,26 @@ tasks:
           echo a warning of $me >&2
           until test -e ${gate}; do sleep 0.1; done
           echo the end of $me
+`;
+
+/** 24,000 lines of 203 bytes, and one that looks like an error between them. Its workload takes four seconds. */
+export const long = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: long
+tasks:
+  - name: talk
+    template: command
+    resources: {cpu: 100m, memory: 64Mi}
+    arguments:
+      command:
+        - sh
+        - -c
+        - |
+          seq -f 'step %06.0f ${"x".repeat(190)}' 1 12000
+          sleep 2
+          echo 'ValueError: no data in shard 7' >&2
+          sleep 2
+          seq -f 'step %06.0f ${"x".repeat(190)}' 12001 24000
 `;
 
 const PROGRAM = String.raw`

@@ -3,28 +3,30 @@ import { expect, it } from "vitest";
 import { Finder } from "./finder";
 import { Lines } from "./lines";
 
-const source = { worker: "worker-0", stream: "stdout" };
+const chunk = (text: string, offset: number) => ({ worker: "worker-0", stream: "stdout", text, offset });
 
-it("steps through what it finds, also in what is added later", () => {
+it("finds lines, also in what is added later, at both ends", () => {
   const lines = new Lines();
-  lines.append(source, "loss 1\nother\nloss 2\n");
+  lines.append(chunk("loss 1\nother\nloss 2\n", 100));
   const finder = new Finder(lines);
-  finder.ask({ text: "loss", pattern: false }, 1);
-  expect([finder.count, finder.place, finder.line]).toEqual([2, 2, 2]);
-  finder.step(1);
-  expect(finder.line).toBe(0);
-  finder.grown(lines.append(source, "lo"));
-  expect(finder.count).toBe(2);
-  finder.grown(lines.append(source, "ss 3\n"));
-  expect(finder.count).toBe(3);
-  finder.step(-1);
-  expect([finder.place, finder.line]).toEqual([3, 3]);
+  finder.ask({ text: "loss", pattern: false });
+  expect(finder.found).toEqual([0, 2]);
+  finder.grown(lines.append(chunk("lo", 120)));
+  expect(finder.found).toEqual([0, 2]);
+  finder.grown(lines.append(chunk("ss 3\n", 122)));
+  expect(finder.found).toEqual([0, 2, 3]);
+  finder.prepended(lines.prepend([chunk("a\nloss 0\n", 91)]));
+  expect(finder.found).toEqual([1, 2, 4, 5]);
+  lines.clear();
+  finder.grown(lines.append(chunk("x\nloss\n", 0)));
+  finder.replaced();
+  expect(finder.found).toEqual([1]);
 });
 
 it("says what is no expression", () => {
   const finder = new Finder(new Lines());
-  finder.ask({ text: "(", pattern: true }, 0);
-  expect([finder.bad, finder.count, finder.line]).toEqual([true, 0, -1]);
-  finder.ask({ text: "", pattern: true }, 0);
+  finder.ask({ text: "(", pattern: true });
+  expect([finder.bad, finder.found]).toEqual([true, []]);
+  finder.ask({ text: "", pattern: true });
   expect(finder.bad).toBe(false);
 });

@@ -1,7 +1,9 @@
 // One line of a log as an element: colours, source, and search matches.
 
+import { language } from "../../core/texts";
+import { exact } from "../../core/time";
 import { pieces } from "./ansi";
-import type { Source } from "./lines";
+import type { Line } from "./lines";
 import { spans, type Span } from "./search";
 import { shown, WIDTH, type Times } from "./times";
 
@@ -20,16 +22,27 @@ export interface Look {
   readonly times: Times;
   /** When the attempt began, in milliseconds. */
   readonly begin: number;
+  /** The width of line numbers, in characters; 0 if none is known. */
+  readonly digits: number;
 }
 
-export function row(text: string, source: Source | undefined, at: number | undefined, look: Look): HTMLElement {
+/** The width of what is before a line's text, in characters. */
+export function before({ source }: Line, look: Look): number {
+  const number = look.digits === 0 ? 0 : look.digits + 1;
+  const time = look.times === "none" ? 0 : WIDTH;
+  return number + time + (look.named ? source.worker.length + 1 : 0);
+}
+
+export function row({ text, source, at }: Line, number: number | undefined, look: Look): HTMLElement {
   const element = document.createElement("div");
-  element.className = source?.stream === "stderr" ? "log-row log-stderr" : "log-row";
+  element.className = source.stream === "stderr" ? "log-row log-stderr" : "log-row";
+  if (look.digits > 0) element.append(span(`${String(number ?? "").padStart(look.digits)} `, "log-number"));
   if (look.times !== "none") {
-    const time = at === undefined ? "" : shown(at, look.times, look.begin);
-    element.append(span(time.padEnd(WIDTH), "log-time"));
+    const time = span((at === undefined ? "" : shown(at, look.times, look.begin)).padEnd(WIDTH), "log-time");
+    if (at !== undefined) time.title = exact(new Date(at), language());
+    element.append(time);
   }
-  if (look.named && source !== undefined) {
+  if (look.named) {
     element.append(span(source.worker, `log-worker log-worker-${colour(source.worker)}`), " ");
   }
   const parts = pieces(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);

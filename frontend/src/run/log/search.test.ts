@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { expression, matching, spans, step } from "./search";
+import { expression, matching, spans } from "./search";
 
 const lines = ["loading data", "\u001b[31mError\u001b[0m: a.b", "error again, error", "done"];
 const at = (index: number): string => lines[index] ?? "";
@@ -29,12 +29,4 @@ it("says where in a line, and skips empty matches", () => {
   const wanted = expression({ text: "error", pattern: false });
   expect(wanted && spans("error again, error", wanted)).toEqual([{ from: 0, to: 5 }, { from: 13, to: 18 }]);
   expect(spans("abc", /x*/g)).toEqual([]);
-});
-
-it("steps round", () => {
-  expect(step([1, 5, 9], 1, 1)).toBe(5);
-  expect(step([1, 5, 9], 9, 1)).toBe(1);
-  expect(step([1, 5, 9], 1, -1)).toBe(9);
-  expect(step([1, 5, 9], 6, -1)).toBe(5);
-  expect(step([], 3, 1)).toBe(-1);
 });

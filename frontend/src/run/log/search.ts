@@ -1,4 +1,4 @@
-// Search in lines, and navigation between matches.
+// Search in lines.
 
 import { plain } from "./ansi";
 
@@ -45,10 +45,4 @@ export function matching(at: (index: number) => string, from: number, to: number
     if (match !== null && match[0] !== "") found.push(index);
   }
   return found;
-}
-
-/** The matching line after (`1`) or before (`-1`) a line, wrapping around; -1 if there is none. */
-export function step(found: readonly number[], line: number, direction: 1 | -1): number {
-  const next = direction === 1 ? found.find((at) => at > line) : found.findLast((at) => at < line);
-  return next ?? found.at(direction === 1 ? 0 : -1) ?? -1;
 }

@@ -15,9 +15,9 @@ test("a line has the time at which its beginning came", () => {
   const lines = new Lines();
   const source = { worker: "worker-0", stream: "stdout" };
   const at = (second: number): string => `2026-01-31T12:00:0${second}.000000Z`;
-  lines.append(source, "a\nb\nc", [{ line: 0, at: at(1) }, { line: 2, at: at(2) }]);
-  lines.append(source, "c\nd\n", [{ line: 0, at: at(3) }]);
-  lines.append(source, "old\n");
+  lines.append({ ...source, offset: 0, text: "a\nb\nc", times: [{ line: 0, at: at(1) }, { line: 2, at: at(2) }] });
+  lines.append({ ...source, offset: 5, text: "c\nd\n", times: [{ line: 0, at: at(3) }] });
+  lines.append({ ...source, offset: 9, text: "old\n" });
   const seconds = [0, 1, 2, 3, 4].map((line) => lines.time(line)).map((time) => time && new Date(time).getUTCSeconds());
   expect(seconds).toEqual([1, 1, 2, 3, undefined]);
 });

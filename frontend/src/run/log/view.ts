@@ -3,8 +3,7 @@
 import { plain } from "./ansi";
 import { Heights } from "./heights";
 import type { Lines } from "./lines";
-import { row, type Look } from "./row";
-import { WIDTH } from "./times";
+import { before, row, type Look } from "./row";
 
 /** Lines rendered above and below the visible ones. */
 const MARGIN = 20;
@@ -17,7 +16,7 @@ export class LogView {
   readonly #lines: Lines;
   readonly #heights = new Heights();
   readonly #drawn = new Map<number, HTMLElement>();
-  #look: Look = { named: false, wanted: undefined, times: "none", begin: 0 };
+  #look: Look = { named: false, wanted: undefined, times: "none", begin: 0, digits: 0 };
   #current = -1;
   #wrap = false;
   #rowHeight = 18;
@@ -28,6 +27,8 @@ export class LogView {
   follows = false;
   /** Called when the user scrolls away from the end, or to it. */
   onFollow: (follows: boolean) => void = () => undefined;
+  /** Called when the first lines are nearly visible. */
+  onStart: () => void = () => undefined;
 
   constructor(box: HTMLElement, lines: Lines) {
     this.box = box;
@@ -60,11 +61,22 @@ export class LogView {
     this.box.scrollTop = this.#heights.top(first) * this.#rowHeight;
   }
 
-  /** Called when all lines are replaced. */
-  clear(): void {
+  /** This many lines were put before all others; the visible ones stay where they are. */
+  prepended(count: number): void {
+    const { scrollTop } = this.box;
+    if (this.#current >= 0) this.#current += count;
+    this.#measureAll();
+    this.box.scrollTop = scrollTop + this.#heights.top(count) * this.#rowHeight;
+    if (this.follows) this.toEnd();
+    this.#redraw();
+  }
+
+  /** All lines were replaced; this one is shown. */
+  replaced(line: number): void {
     this.#current = -1;
     this.#measureAll();
-    this.box.scrollTop = 0;
+    this.box.scrollTop = Math.max(0, this.#heights.top(line) * this.#rowHeight - this.box.clientHeight / 3);
+    if (this.follows) this.toEnd();
     this.#redraw();
   }
 
@@ -72,8 +84,14 @@ export class LogView {
   mark(wanted: RegExp | undefined, line: number): void {
     this.#look = { ...this.#look, wanted };
     this.#current = line;
-    if (line >= 0) this.#show(line);
     this.#redraw();
+  }
+
+  /** Scrolls to a line, unless it is visible. */
+  show(line: number): void {
+    const top = this.#heights.top(line) * this.#rowHeight;
+    const inSight = top >= this.box.scrollTop && top + this.#rowHeight <= this.box.scrollTop + this.box.clientHeight;
+    if (!inSight) this.box.scrollTop = Math.max(0, top - this.box.clientHeight / 3);
   }
 
   /** Turns line wrapping on or off; the first visible line stays. */
@@ -97,17 +115,16 @@ export class LogView {
     this.box.scrollTop = this.box.scrollHeight;
   }
 
-  #show(line: number): void {
-    const top = this.#heights.top(line) * this.#rowHeight;
-    const inSight = top >= this.box.scrollTop && top + this.#rowHeight <= this.box.scrollTop + this.box.clientHeight;
-    if (!inSight) this.box.scrollTop = Math.max(0, top - this.box.clientHeight / 3);
-  }
-
   #scrolled(): void {
     const { scrollTop, scrollHeight, clientHeight } = this.box;
     const atEnd = scrollTop + clientHeight >= scrollHeight - 2 * this.#rowHeight;
     if (atEnd !== this.follows) this.onFollow(atEnd);
+    this.#nearStart();
     this.#draw();
+  }
+
+  #nearStart(): void {
+    if (this.#heights.count > 0 && this.box.scrollTop < this.box.clientHeight) this.onStart();
   }
 
   #resized(): void {
@@ -126,10 +143,9 @@ export class LogView {
   }
 
   #estimate(line: number): number {
-    if (!this.#wrap) return 1;
-    const named = this.#look.named ? (this.#lines.source(line)?.worker.length ?? 0) + 1 : 0;
-    const time = this.#look.times === "none" ? 0 : WIDTH;
-    return Math.max(1, Math.ceil((plain(this.#lines.at(line)).length + named + time) / this.#columns));
+    const kept = this.#wrap ? this.#lines.line(line) : undefined;
+    if (kept === undefined) return 1;
+    return Math.max(1, Math.ceil((plain(kept.text).length + before(kept, this.#look)) / this.#columns));
   }
 
   #measureAll(): void {
@@ -166,21 +182,22 @@ export class LogView {
     for (const at of [...this.#drawn.keys()]) if (at < first || at > last) this.#forget(at);
     let after: Element | null = this.#rows.firstElementChild;
     for (let at = first; at <= last; at += 1) {
-      let element = this.#drawn.get(at);
-      if (element === undefined) {
-        element = this.#make(at);
-        this.#rows.insertBefore(element, after);
-      }
-      after = element.nextElementSibling;
+      const element = this.#drawn.get(at) ?? this.#make(at, after);
+      after = element?.nextElementSibling ?? null;
     }
     this.#rows.style.transform = `translateY(${this.#heights.top(first) * this.#rowHeight}px)`;
     if (this.#wrap) this.#correct();
+    this.#nearStart();
   }
 
-  #make(at: number): HTMLElement {
-    const element = row(this.#lines.at(at), this.#lines.source(at), this.#lines.time(at), this.#look);
+  /** Draws a line before another element. */
+  #make(at: number, after: Element | null): HTMLElement | undefined {
+    const line = this.#lines.line(at);
+    if (line === undefined) return undefined;
+    const element = row(line, this.#lines.number(at), this.#look);
     element.classList.toggle("log-current", at === this.#current);
     this.#drawn.set(at, element);
+    this.#rows.insertBefore(element, after);
     return element;
   }
 

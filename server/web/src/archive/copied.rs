@@ -149,6 +149,19 @@ impl Logs for Copied {
         Box::pin(self.piece(name, offset, limit))
     }
 
+    fn since<'a>(
+        &'a self,
+        _key: &'a AttemptKey,
+        name: &'a LogName,
+        at: Timestamp,
+    ) -> BoxFuture<'a, io::Result<u64>> {
+        let older = self.entry(name).map_or(0, |entry| {
+            let marks = entry.marks.partition_point(|(_, written)| *written < at.0);
+            marks.checked_sub(1).and_then(|last| entry.marks.get(last)).map_or(0, |(end, _)| *end)
+        });
+        Box::pin(std::future::ready(Ok(older)))
+    }
+
     /// Reports are in the database, not in the archive.
     fn reported<'a>(&'a self, _key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>> {
         Box::pin(std::future::ready(Ok(Vec::new())))

@@ -16,7 +16,7 @@ pub(super) fn cut(bytes: &[u8], all: bool) -> usize {
 }
 
 /// The length without an incomplete UTF-8 character at the end.
-fn whole_characters(bytes: &[u8]) -> usize {
+pub(super) fn whole_characters(bytes: &[u8]) -> usize {
     for back in 1..=bytes.len().min(3) {
         let at = bytes.len() - back;
         let needed = match bytes[at] {

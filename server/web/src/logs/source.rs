@@ -50,10 +50,10 @@ struct Stream {
 
 /// Lines that were written at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Part {
-    offset: u64,
-    bytes: Vec<u8>,
-    at: Option<Timestamp>,
+pub(super) struct Part {
+    pub offset: u64,
+    pub bytes: Vec<u8>,
+    pub at: Option<Timestamp>,
 }
 
 impl Chosen {
@@ -137,7 +137,7 @@ impl Stream {
 
 impl Read {
     /// Appends lines to the last chunk if it is of the same stream and not full, or starts a new chunk.
-    fn tell(&mut self, name: &LogName, part: &Part) {
+    pub(super) fn tell(&mut self, name: &LogName, part: &Part) {
         let text = String::from_utf8_lossy(&part.bytes);
         let next = part.offset + part.bytes.len() as u64;
         let goes_on = |last: &&mut Told| {
@@ -167,7 +167,7 @@ fn time(line: usize, at: Option<Timestamp>) -> Option<LineTime> {
 }
 
 /// Groups lines by time. The time of a line is that of its first byte.
-fn parts(offset: u64, bytes: &[u8], marks: &[LogMark]) -> VecDeque<Part> {
+pub(super) fn parts(offset: u64, bytes: &[u8], marks: &[LogMark]) -> VecDeque<Part> {
     let mut parts: VecDeque<Part> = VecDeque::new();
     let (mut offset, mut marks) = (offset, marks);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {

@@ -147,6 +147,46 @@ fn seconds(at: &Value) -> f64 {
 }
 
 #[test]
+fn logs_are_read_backwards_from_their_end() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let run = start(&editor, &gang(3000, None));
+    until(&editor, &run, "succeeded");
+    let read = |query: &str| {
+        editor.get(&format!("/runs/{run}/logs/text?task=talk&limit=20000&{query}")).expect(200).json()
+    };
+    let last = read("before=end");
+    assert_eq!(last["ended"], true);
+    let mut chunks: Vec<Value> = last["chunks"].as_array().unwrap().clone();
+    let (mut start, mut pages) = (last["start"].as_str().map(ToOwned::to_owned), 1);
+    while let Some(before) = start {
+        let page = read(&format!("before={before}"));
+        let earlier = page["chunks"].as_array().unwrap();
+        assert!(!earlier.is_empty(), "{page}");
+        chunks.splice(0..0, earlier.iter().cloned());
+        start = page["start"].as_str().map(ToOwned::to_owned);
+        pages += 1;
+    }
+    assert!(pages > 3, "it takes several pages: {pages}");
+    let together = join(chunks.iter());
+    for worker in 0..3 {
+        assert_eq!(together[&format!("worker-{worker} stdout")], expected(worker, 3000));
+        assert_eq!(together[&format!("worker-{worker} stderr")], format!("warn {worker}\n"));
+    }
+    // What is read forward says where it begins, unless it is the beginning.
+    assert_eq!(read("")["start"], Value::Null);
+    let tail = read("tail=2&worker=worker-1&stream=stdout");
+    let before = read(&format!("before={}&worker=worker-1&stream=stdout", tail["start"].as_str().unwrap()));
+    let text: String =
+        before["chunks"].as_array().unwrap().iter().map(|chunk| chunk["text"].as_str().unwrap()).collect();
+    assert!(text.ends_with("line 2998 of 1\n"), "{text}");
+    let path = format!("/runs/{run}/logs/text?task=talk");
+    let wrong = editor.get(&format!("{path}&before=odd")).expect(422).problem("invalid");
+    assert_eq!(wrong["problems"][0]["path"], "/before");
+    editor.get(&format!("{path}&before=end&tail=3")).expect(422).problem("invalid");
+}
+
+#[test]
 fn logs_are_searched_in_all_workers() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
@@ -155,22 +195,116 @@ fn logs_are_searched_in_all_workers() {
     let search = |query: &str| editor.get(&format!("/runs/{run}/logs/search?task=talk&{query}"));
     let found = search("q=LINE+1234+of").expect(200).json();
     assert_eq!(found["complete"], true);
+    assert_eq!(found["lines"], 3 * 3002, "with the lines that have no end");
+    assert_eq!(found["next_cursor"], Value::Null);
     let matches = found["matches"].as_array().unwrap();
     assert_eq!(matches.len(), 3);
+    let first = matches.iter().find(|found| found["worker"] == "worker-0").unwrap();
     let offset: usize = (0..1234).map(|line| format!("line {line} of 0\n").len()).sum();
     assert_eq!(
-        matches[0],
-        json!({"worker": "worker-0", "stream": "stdout", "offset": offset, "line": 1235, "text": "line 1234 of 0"})
+        (&first["stream"], &first["offset"], &first["line"], &first["text"]),
+        (&json!("stdout"), &json!(offset), &json!(1235), &json!("line 1234 of 0"))
     );
+    assert!(first["at"].is_string(), "{first}");
     let expression = search("q=%5Eline+29%5B89%5D%5Cd+of+2%24&regex=true").expect(200).json();
     assert_eq!(expression["matches"].as_array().unwrap().len(), 20);
     assert_eq!(search("q=LINE&case=true").expect(200).json()["matches"], json!([]));
-    let few = search("q=line&limit=5").expect(200).json();
-    assert_eq!((few["matches"].as_array().unwrap().len(), &few["complete"]), (5, &json!(false)));
+    let one = search("q=line&worker=worker-2&stream=stderr").expect(200).json();
+    assert_eq!((&one["matches"], &one["lines"]), (&json!([]), &json!(1)));
     let wrong = search("q=(&regex=true").expect(422).problem("invalid");
     assert_eq!(wrong["problems"][0]["path"], "/q");
     search("q=").expect(422);
     search("q=a&limit=0").expect(422);
+    search("").expect(422);
+    search("q=a&cursor=odd").expect(422).problem("invalid");
+}
+
+#[test]
+fn a_search_is_continued_until_it_is_complete() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let run = start(&editor, &gang(300, None));
+    until(&editor, &run, "succeeded");
+    let path = format!("/runs/{run}/logs/search?task=talk&q=line&limit=70");
+    let (mut found, mut next) = (Vec::new(), String::new());
+    loop {
+        let page = editor.get(&format!("{path}&cursor={next}")).expect(200).json();
+        let matches = page["matches"].as_array().unwrap();
+        let place = |each: &Value| (each["worker"].to_string(), each["line"].as_u64().unwrap());
+        found.extend(matches.iter().map(place));
+        assert_eq!(page["complete"], page["next_cursor"].is_null());
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        assert_eq!(matches.len(), 70);
+        cursor.clone_into(&mut next);
+    }
+    assert_eq!(found.len(), 900);
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len(), 900, "each line once");
+}
+
+#[test]
+fn the_logs_around_a_match_are_read_from_its_cursor() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let run = start(&editor, &gang(3000, None));
+    until(&editor, &run, "succeeded");
+    for filter in ["", "&worker=worker-1&stream=stdout"] {
+        let path = |name: &str| format!("/runs/{run}/logs/{name}?task=talk{filter}");
+        let found = editor.get(&format!("{}&q=line+1234+of+1", path("search"))).expect(200).json();
+        let (offset, cursor) =
+            (&found["matches"][0]["offset"], found["matches"][0]["cursor"].as_str().unwrap());
+        let part = |way: &str| {
+            let read =
+                editor.get(&format!("{}&{way}={cursor}&limit=200000", path("text"))).expect(200).json();
+            let of_worker = |chunk: &&Value| chunk["worker"] == "worker-1" && chunk["stream"] == "stdout";
+            read["chunks"].as_array().unwrap().iter().filter(of_worker).cloned().collect::<Vec<Value>>()
+        };
+        let after = part("cursor");
+        assert_eq!(&after[0]["offset"], offset, "{filter}");
+        assert!(after[0]["text"].as_str().unwrap().starts_with("line 1234 of 1\n"), "{filter}");
+        let before = part("before");
+        let text = before.last().unwrap()["text"].as_str().unwrap();
+        assert!(text.ends_with("line 1233 of 1\n"), "{filter}");
+    }
+}
+
+#[test]
+fn the_first_line_that_looks_like_an_error_is_found() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    // The second worker fails first, two seconds before the other.
+    let line = "echo step 1, error: 0.25; echo done without errors; sleep 1; \
+                [ $JOB_COMPLETION_INDEX = 1 ] || sleep 2; \
+                printf '10%%\\r\\033[31mValueError\\033[0m: no data of %s\\n' $JOB_COMPLETION_INDEX >&2; echo next";
+    let command = json!(["sh", "-c", line]);
+    let text = document(
+        "wrong",
+        &format!(
+            "tasks:\n  - name: talk\n    template: indexed\n    resources: {{cpu: 100m, memory: 64Mi}}\n    \
+             arguments: {{workers: 2, command: {command}}}\n"
+        ),
+    );
+    let run = start(&editor, &text);
+    until(&editor, &run, "succeeded");
+    let search = |query: &str| editor.get(&format!("/runs/{run}/logs/search?task=talk&{query}"));
+    let all = search("kind=error").expect(200).json();
+    let workers: Vec<&Value> =
+        all["matches"].as_array().unwrap().iter().map(|found| &found["worker"]).collect();
+    assert_eq!(workers, ["worker-1", "worker-0"], "{all}");
+    let first = search("kind=error&limit=1").expect(200).json();
+    assert_eq!(first["matches"].as_array().unwrap().len(), 1);
+    let found = &first["matches"][0];
+    assert_eq!(
+        (&found["worker"], &found["stream"], &found["line"]),
+        (&json!("worker-1"), &json!("stderr"), &json!(1))
+    );
+    assert_eq!(found["text"], "\u{1b}[31mValueError\u{1b}[0m: no data of 1", "as it is shown");
+    // Colours and overwritten text are not searched.
+    assert_eq!(search("q=valueerror:").expect(200).json()["matches"].as_array().unwrap().len(), 2);
+    assert_eq!(search("q=10%25").expect(200).json()["matches"], json!([]));
+    search("kind=error&q=a").expect(422).problem("invalid");
+    search("kind=odd").expect(422).problem("invalid");
 }
 
 #[test]

@@ -53,6 +53,9 @@ pub struct LogText {
     pub chunks: Vec<LogChunk>,
     /// Cursor to continue from: `cursor` of the next request, or `Last-Event-ID` of the event stream.
     pub cursor: String,
+    /// Cursor to read backwards from: `before` of the next request. Omitted at the beginning of the logs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub start: Option<String>,
     /// Whether this is the end of the logs. Nothing more will be added.
     pub ended: bool,
 }
@@ -86,12 +89,17 @@ pub struct LineTime {
 /// Result of a log search.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LogMatches {
-    /// Matching lines, in the order of ranks.
+    /// Matching lines, by their arrival times, then by rank.
     pub matches: Vec<LogMatch>,
     /// Whether the search covered all logs. If not, there may be more matches.
     pub complete: bool,
     /// Number of bytes searched.
     pub searched: u64,
+    /// Number of lines searched.
+    pub lines: u64,
+    /// Cursor to continue an incomplete search: `cursor` of the next request.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub next_cursor: Option<String>,
 }
 
 /// Matching line.
@@ -105,6 +113,11 @@ pub struct LogMatch {
     pub offset: u64,
     /// Number of the line in its stream, starting at 1.
     pub line: u64,
-    /// Line, truncated after 2,000 characters.
+    /// Line, truncated after 2,000 characters. Text before a carriage return is omitted.
     pub text: String,
+    /// Arrival time of the line, if known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub at: Option<Time>,
+    /// Cursor of the line: `cursor` or `before` of a request for the logs around it, with the same worker and stream.
+    pub cursor: String,
 }
