@@ -68,6 +68,7 @@ files![
     schedule,
     search,
     secrets,
+    session,
     sizing,
     sort,
     steady,
