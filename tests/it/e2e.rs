@@ -65,6 +65,7 @@ files![
     run,
     run_actions,
     run_needs,
+    run_text,
     schedule,
     search,
     secrets,
