@@ -442,7 +442,8 @@ test("with fingers: one pans, two zoom, a tap selects, what is selected is dragg
 });
 
 test("on the map a click goes there, and a drag goes along; the view chooser shows canvas, text, both", async () => {
-  const names = Array.from({ length: 12 }, (_, at) => `t${at}`);
+  // So many that they are not all in sight at first.
+  const names = Array.from({ length: 16 }, (_, at) => `t${at}`);
   const rows = names.map((name, at) => `  - {name: ${name}, template: command, arguments: {command: ["true"]}${at === 0 ? "" : `, needs: [t${at - 1}]`}}`);
   await site.there.api("POST", "/projects/default/pipelines", { document: `apiVersion: cubeloom/v1\nkind: Pipeline\nname: wide\ntasks:\n${rows.join("\n")}\n` });
   const page = await openEditor(site, "ada", "/projects/default/pipelines/wide/edit");
@@ -456,7 +457,7 @@ test("on the map a click goes there, and a drag goes along; the view chooser sho
     assert.ok(one && one.x >= room.x && one.x + one.width <= room.x + room.width, `${task} is in sight`);
   });
   await page.mouse.click(at(0.93).x, at(0.93).y);
-  await inSight("t11");
+  await inSight("t15");
   await page.mouse.move(at(0.9).x, at(0.9).y);
   await page.mouse.down();
   await page.mouse.move(at(0.08).x, at(0.08).y, { steps: 8 });

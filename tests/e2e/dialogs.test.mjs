@@ -116,6 +116,8 @@ for (const options of LOOKS) {
     await page.keyboard.press("Control+d");
     await page.keyboard.press("Control+s");
     await shown("save");
+    await page.locator(".ed-split > button").click();
+    await shown("save and run");
     await page.context().close();
     assert.deepEqual(wrong, []);
   });

@@ -26,7 +26,7 @@ name: six
 tasks:
 ${NAMES.map((name, at) => `  - {name: ${name}, template: command, arguments: {command: ["true"]}${at === 0 ? "" : `, needs: [${NAMES[at - 1]}]`}}`).join("\n")}
 canvas:
-  positions: {${NAMES.map((name, at) => `${name}: [${at * 320}, 0]`).join(", ")}}
+  positions: {${NAMES.map((name, at) => `${name}: [${at * 272}, 0]`).join(", ")}}
 `;
 
 const site = siteFor(async (server) => {
@@ -76,5 +76,42 @@ for (const lang of ["en", "zh"]) {
     const more = await texts();
     assert.ok([...more.keys()].some((path) => LATER.test(path)) && [...more.values()].some((text) => CODEMIRROR.test(text)));
     flawless(page);
+  });
+}
+
+test("a pipeline of six tasks in a row is in sight at first, beside the palette and the form", async () => {
+  const { page } = await watched();
+  await page.goto("/projects/default/pipelines/six/edit");
+  await ready(page);
+  await eventually(async () => {
+    const room = await page.locator(".cv-stage").boundingBox();
+    for (const name of NAMES) {
+      const one = await page.locator(`#task-${name}`).boundingBox({ timeout: 1000 });
+      assert.ok(one && one.x >= room.x && one.x + one.width <= room.x + room.width, `${name} is in sight`);
+    }
+  });
+  flawless(page);
+  await page.context().close();
+});
+
+for (const [what, viewport] of [["zoomed to 150 %", { width: 960, height: 600 }], ["on a phone", { width: 390, height: 844 }]]) {
+  test(`${what}, Run and Save have their words, and the bar says what is saved`, async () => {
+    const { page } = await watched();
+    await page.setViewportSize(viewport);
+    await page.goto("/projects/default/pipelines/six/edit");
+    await ready(page);
+    const bar = page.locator(".ed-bar");
+    for (const name of ["Run", "Save"]) {
+      const button = bar.getByRole("button", { name, exact: true });
+      assert.equal((await button.innerText()).trim(), name);
+      const { x, width } = await button.boundingBox();
+      // The icon alone is narrower.
+      assert.ok(width > 45 && x >= 0 && x + width <= viewport.width, `${name}: ${x} ${width}`);
+    }
+    const saved = bar.locator(".ed-saved");
+    assert.match(await saved.innerText(), /Version 1 · saved/);
+    assert.ok(await saved.isVisible());
+    flawless(page);
+    await page.context().close();
   });
 }

@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { flawless, look } from "./support/browser.mjs";
-import { node, openEditor } from "./support/editor.mjs";
+import { mistake, refused } from "./support/dialog.mjs";
+import { dragTemplate, field, fillList, node, openEditor, problems } from "./support/editor.mjs";
 import { eventually } from "./support/eventually.mjs";
 import { siteFor } from "./support/site.mjs";
 import { stage } from "./support/stage.mjs";
@@ -71,8 +72,58 @@ test("while it runs, a task says on its node how far it is, that it waits to try
   site.server.write("gate-2", "");
   for (const task of ["tries", "after"]) await page.locator(`#task-${task}[data-state=succeeded]`).waitFor();
   await live.getByText("↻ 2").waitFor();
+  await node(page, "parts").getByText("2/2", { exact: true }).waitFor();
   assert.doesNotMatch(await node(page, "parts").innerText(), /↻/, "the first attempts at several instances are no retries");
   assert.match(await live.locator(".number").innerText(), /\d/, "it says how long it took");
+  flawless(page);
+  await page.context().close();
+});
+
+test("a new pipeline is saved and run in one dialog, where a name that is taken is said at its field", async () => {
+  for (const name of ["my-pipeline", "my-pipeline-2"]) {
+    await site.there.api("POST", "/projects/default/pipelines", { document: FLAKY("nothing").replace("name: flaky", `name: ${name}`) });
+  }
+  const page = await openEditor(site, "emil", "/projects/default/new-pipeline/canvas");
+  await dragTemplate(page, "command", 200, 160);
+  await node(page, "command").click();
+  await fillList(page, "/tasks/0/arguments/command", ["true"]);
+  await problems(page, "good").waitFor();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  const name = dialog.getByLabel("Name", { exact: true });
+  assert.equal(await name.inputValue(), "my-pipeline-3", "the first free name");
+  await name.fill("count");
+  await dialog.getByRole("button", { name: "Save and run" }).click();
+  await mistake(dialog, "pipeline-name").getByText("The project already has a pipeline count").waitFor();
+  assert.deepEqual((await look(page, "en", { dialog: true })).filter((fault) => !fault.includes("409")), []);
+  await name.fill("chosen-here");
+  await dialog.getByRole("button", { name: "Save and run" }).click();
+  await page.locator("#task-command[data-state=succeeded]").waitFor({ timeout: 60_000 });
+  assert.match(page.url(), /pipelines\/chosen-here\/edit#run\//);
+  assert.equal((await site.there.api("GET", "/projects/default/pipelines/chosen-here")).body.version, 1);
+  refused(page, 409);
+  flawless(page);
+  await page.context().close();
+});
+
+test("a known error is named instead of a run, and leads to its field", async () => {
+  const large = FLAKY("nothing").replace("name: flaky", "name: large").replace("    template: command\n", "    template: command\n    resources: {memory: 500Gi}\n");
+  await site.there.api("POST", "/projects/default/pipelines", { document: large });
+  const page = await openEditor(site, "emil", `${PATH}/large/edit`);
+  await problems(page, "error").waitFor();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Fix the errors first" });
+  assert.match(await dialog.locator(".callout.error").innerText(), /tries: [\s\S]*500/i);
+  assert.deepEqual(await look(page, "en", { dialog: true }), []);
+  await dialog.getByRole("button", { name: "Show error" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement?.closest('[data-pointer^="/tasks/0/resources"]') !== null);
+
+  // Once it is fixed, the same button runs it.
+  await field(page, "/tasks/0/resources/memory").getByRole("textbox").first().fill("64Mi");
+  await problems(page, "error").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("dialog", { name: "Run large" }).getByText("there are unsaved changes").waitFor();
   flawless(page);
   await page.context().close();
 });

@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { flawless, look } from "./support/browser.mjs";
-import { field, node, openEditor, save } from "./support/editor.mjs";
+import { refused } from "./support/dialog.mjs";
+import { answerMessage, field, node, openEditor, ready, save } from "./support/editor.mjs";
 import { eventually } from "./support/eventually.mjs";
 import { siteFor } from "./support/site.mjs";
-import { ended, stage, start } from "./support/stage.mjs";
+import { count, ended, stage, start } from "./support/stage.mjs";
 
 const site = siteFor(stage);
 
@@ -38,7 +39,13 @@ test("two people on one pipeline: the second is told at once, and merges by task
   await dialog.getByRole("button", { name: "Merge" }).click();
   await banner.waitFor({ state: "detached" });
   assert.equal((await stored()).version, 3, "a merge is not saved yet");
-  await save(emil, "both");
+  const unsaved = emil.locator(".ed-banner", { hasText: "Changes by ada (version 3) were merged with yours" });
+  await unsaved.waitFor();
+  assert.equal(await emil.locator(".toast").count(), 0, "it is no success yet");
+  assert.deepEqual(await look(emil, "en"), []);
+  await unsaved.getByRole("button", { name: "Save" }).click();
+  await answerMessage(emil, "both");
+  await unsaved.waitFor({ state: "detached" });
   const { document, version } = await stored();
   assert.equal(version, 4);
   assert.match(document, /Ada's words/);
@@ -50,6 +57,63 @@ test("two people on one pipeline: the second is told at once, and merges by task
   await ada.locator(".ed-saved", { hasText: "Version 4 · saved" }).waitFor();
   flawless(ada);
   flawless(emil);
+});
+
+/** A pipeline of its own, with Emil's unsaved change, and Ada's newer version. */
+async function both(name) {
+  const path = `/projects/default/pipelines/${name}`;
+  const document = count().replace("name: count", `name: ${name}`);
+  await site.there.api("POST", "/projects/default/pipelines", { document });
+  const page = await openEditor(site, "emil", `${path}/edit`);
+  await node(page, "judge").click();
+  await field(page, "/tasks/2/description").getByRole("textbox").first().fill("Emil's words");
+  await site.there.api("PUT", path, { document: document.replace("and says how well", "and Ada says how well") }, { "if-match": '"1"' });
+  return { page, stored: async () => (await site.there.api("GET", path)).body };
+}
+
+const newer = (page) => page.locator(".ed-banner", { hasText: "ada has just saved version 2" });
+const unsaved = (page) => page.locator(".ed-banner", { hasText: "Changes by ada (version 2) were merged with yours" });
+
+test("a merge that is undone is offered again; after a reload it still says that it is not saved", async () => {
+  const { page, stored: present } = await both("undone");
+  await newer(page).getByRole("button", { name: "Merge" }).click();
+  await unsaved(page).waitFor();
+  await page.locator(".ed-steps button").first().click();
+  await unsaved(page).waitFor({ state: "detached" });
+  await newer(page).waitFor();
+  await page.locator(".ed-saved", { hasText: "Version 1 · unsaved changes" }).waitFor();
+
+  await newer(page).getByRole("button", { name: "Merge" }).click();
+  await unsaved(page).waitFor();
+  page.on("dialog", (dialog) => void dialog.accept());
+  await page.waitForFunction(() => Object.keys(localStorage).some((key) => key.startsWith("cubeloom.draft.") && localStorage.getItem(key).includes('"merged"')));
+  await page.reload();
+  await ready(page);
+  await page.locator(".ed-banner", { hasText: "unsaved changes from" }).getByRole("button", { name: "Restore" }).click();
+  await unsaved(page).getByRole("button", { name: "Save" }).click();
+  await answerMessage(page, "both");
+  await unsaved(page).waitFor({ state: "detached" });
+  const { document, version } = await present();
+  assert.equal(version, 3);
+  for (const words of ["Emil's words", "and Ada says how well"]) assert.ok(document.includes(words), words);
+  flawless(page);
+  await page.context().close();
+});
+
+test("to save for a run is to merge first, and nothing is run unseen", async () => {
+  const { page, stored: present } = await both("together");
+  await newer(page).waitFor();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Run together" });
+  await dialog.getByText("there are unsaved changes").waitFor();
+  await dialog.getByRole("button", { name: "Save and run" }).click();
+  await unsaved(page).waitFor();
+  await dialog.waitFor({ state: "detached" });
+  const { body } = await site.there.api("GET", "/projects/default/runs?pipeline=together");
+  assert.deepEqual([body.items.length, (await present()).version], [0, 2]);
+  refused(page, 412);
+  flawless(page);
+  await page.context().close();
 });
 
 test("what somebody else has saved is looked at, saved over, or taken", async () => {

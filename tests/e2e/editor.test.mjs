@@ -45,11 +45,13 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await fillList(page, "/tasks/2/arguments/command", ["sh", "-c", `until [ -e ${go} ]; do sleep 0.3; done`]);
   await problems(page, "good").waitFor();
 
+  // One dialog saves it and starts the run.
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Save and run" }).click();
-  await page.getByRole("dialog").getByRole("textbox").waitFor();
-  await answerMessage(page, "my first");
-  await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
+  const starting = page.getByRole("dialog", { name: "Run first" });
+  assert.equal(await starting.getByLabel("Name", { exact: true }).inputValue(), "first");
+  await starting.getByLabel("Message", { exact: true }).fill("my first");
+  assert.deepEqual(await look(page, "en", { dialog: true }), []);
+  await starting.getByRole("button", { name: "Save and run" }).click();
   const shows = (task, word) => page.locator(`#task-${task}[data-state=${word}]`).waitFor({ timeout: 60_000 });
   for (const task of ["command", "python"]) await shows(task, "succeeded");
   await shows("command-2", "running");

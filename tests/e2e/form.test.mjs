@@ -58,12 +58,15 @@ tasks:
   - {name: choose, template: grouped}
 `;
 
+const NAMING = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: naming\ntasks:\n  - {name: one, template: python}\n  - {name: other, template: command, needs: [one], arguments: {command: ['true']}}\n";
+
 const site = siteFor(async (server) => {
   server.user("ada", "--admin");
   const api = server.api(server.token("ada"));
   await api("POST", "/projects/default/pipelines", { document: DOCUMENT, message: "as it began" });
   await api("POST", "/templates", { document: GROUPED });
   await api("POST", "/projects/default/pipelines", { document: CHOOSING });
+  await api("POST", "/projects/default/pipelines", { document: NAMING });
   const bytes = { "content-type": "application/octet-stream" };
   await api("PUT", "/projects/default/volumes/workspace/file?path=models/old/m1.json", "{}", bytes);
   await api("POST", "/projects/default/secrets", { name: "api-token", value: "abcdefgh" });
@@ -201,6 +204,24 @@ test("another name goes wherever the old one stood", async () => {
   const written = await text(page);
   assert.match(written, /needs: \[divide\]/);
   assert.match(written, /tasks\.divide\.outputs\.parts/);
+  flawless(page);
+  await page.context().close();
+});
+
+test("a choice that is still empty stays when its task is renamed, and Tab goes on to the next field", async () => {
+  const page = await editor("one", { pipeline: "naming" });
+  const code = form(page).getByRole("button", { name: "Code", exact: true });
+  await code.click();
+  await eventually(async () => assert.equal(await code.getAttribute("aria-pressed"), "true"));
+  await form(page).getByLabel("Task", { exact: true }).fill("renamed");
+  await page.keyboard.press("Tab");
+  await page.locator("#task-renamed").waitFor();
+  assert.equal(await code.getAttribute("aria-pressed"), "true");
+  assert.ok(await page.evaluate(() => document.activeElement?.closest(".task-form") !== null));
+  // Another task has its own form.
+  await select(page, "other");
+  await select(page, "renamed");
+  assert.equal(await code.getAttribute("aria-pressed"), "false");
   flawless(page);
   await page.context().close();
 });

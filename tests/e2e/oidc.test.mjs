@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { after, test } from "node:test";
 
 import { open, signIn } from "./support/browser.mjs";
+import { anew, refused, told } from "./support/dialog.mjs";
 import { provider } from "./support/provider.mjs";
 import { PASSWORD } from "./support/server.mjs";
 import { settled } from "./support/settled.mjs";
@@ -166,4 +167,48 @@ test("what somebody else began in another browser connects nobody", async () => 
   // A token client has no browser to return to.
   const token = site.server.api(site.server.token("dora"));
   await assert.rejects(token("POST", "/me/provider", { current: PASSWORD }), /409/);
+});
+
+const again = (page) => page.getByRole("dialog", { name: "Your session has ended" });
+
+/** Sends the profile of a page whose session has ended, and signs in on the tab that the dialog opens. */
+async function elsewhere(page, person) {
+  await page.context().clearCookies();
+  await page.locator("#profile-form [name=display_name]").fill("Typed before");
+  await page.locator("#profile-form button").click();
+  await again(page).getByRole("button", { name: "Continue" }).click();
+  await again(page).getByText("You are not signed in yet").waitFor();
+  const opening = page.context().waitForEvent("page");
+  await again(page).getByRole("link", { name: "Sign in with The Example" }).click();
+  const tab = await opening;
+  await tab.getByRole("link", { name: person }).click();
+  await tab.waitForURL((url) => url.origin === site.server.url);
+}
+
+test("a session that ends on a page goes on after a sign-in at the provider, on another tab", async () => {
+  const page = await site.open();
+  await through(page, "Erin Example");
+  await page.goto("/me");
+  await settled(page);
+  await elsewhere(page, "Erin Example");
+  await again(page).getByRole("button", { name: "Continue" }).click();
+  await told(page, "Saved");
+  const { name, display_name: shown } = await me(page);
+  assert.deepEqual([name, shown], ["erin", "Typed before"]);
+  refused(page, 401);
+  assert.deepEqual(page.faults, []);
+});
+
+test("who signs in as another user gets that user's page, and sends nothing of the former", async () => {
+  const page = await site.open();
+  await through(page, "Erin Example");
+  await page.goto("/me");
+  await settled(page);
+  await elsewhere(page, "Greta Group");
+  await anew(page, () => again(page).getByRole("button", { name: "Continue" }).click());
+  const { name, display_name: shown } = await me(page);
+  assert.deepEqual([name, shown], ["greta", "Greta Group"]);
+  await page.locator(".side-foot").getByText("Greta Group").waitFor({ state: "attached" });
+  refused(page, 401);
+  assert.deepEqual(page.faults, []);
 });

@@ -62,6 +62,9 @@ test("each node says whether its task would start, wait or never fit, and why", 
   if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/outlook.png` });
   await node(page, "huge").click();
   await why(page, "huge").getByText(/64 CPU/).waitFor();
+  // It lies over all other nodes.
+  const layer = (task) => node(page, task).evaluate((one) => Number(getComputedStyle(one.parentElement).zIndex));
+  for (const task of ["small", "large", "last"]) assert.ok((await layer("huge")) > (await layer(task)), task);
   assert.deepEqual(await look(page, "en"), []);
   flawless(page);
   await page.context().close();

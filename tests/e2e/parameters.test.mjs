@@ -23,6 +23,8 @@ tasks:
   - {name: say, template: command, arguments: {command: [echo, "{{ params.who }}", "steps={{ params.steps }}", "{{ params.loss }}"]}}
 `;
 
+const NAMES = ["who", "steps", "loss", "day", "sure", "sizes"];
+
 const site = siteFor(async (server) => {
   server.user("emil", "--project", "default", "--role", "editor");
   const api = server.api(server.token("emil"));
@@ -38,6 +40,8 @@ async function answer(page, who) {
   const form = dialog(page, "Run asks");
   const field = (name) => form.locator(`[data-field="${name}"]`).locator("input, select, textarea");
   await form.waitFor();
+  const names = await form.locator("[data-field]").evaluateAll((fields) => fields.map(({ dataset }) => dataset.field));
+  assert.deepEqual(names.filter((name) => name !== "place"), NAMES, "they are in the order of the document");
   assert.equal(await field("steps").inputValue(), "3");
   assert.equal(await field("loss").inputValue(), "squared");
   assert.equal(await field("day").inputValue(), "", "what is known when it starts is not given");
@@ -80,6 +84,7 @@ test("on the pipeline's page: mistakes at their fields, then a run that has what
   await page.goto(`/runs/${run}?tab=parameters`);
   const row = (name) => page.locator("tr", { has: page.getByRole("rowheader", { name, exact: true }) });
   await row("who").getByText("set for this run", { exact: true }).waitFor();
+  assert.deepEqual(await page.locator("tbody th[scope=row]").allTextContents(), NAMES);
   await row("day").getByText("pipeline default").waitFor();
   flawless(page);
   await page.context().close();

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { settled } from "./support/browser.mjs";
+import { look, settled } from "./support/browser.mjs";
 import { eventually } from "./support/eventually.mjs";
 import { siteFor } from "./support/site.mjs";
-import { stage } from "./support/stage.mjs";
+import { count, stage } from "./support/stage.mjs";
 
 const site = siteFor(stage);
 
@@ -43,4 +43,27 @@ test("the second to save is shown what the first has changed", async () => {
   await eventually(async () => assert.equal(await version(), 4));
   const { document } = (await site.there.api("GET", "/projects/default/pipelines/count")).body;
   assert.match(document, /a line of Emil's/);
+});
+
+test("what was merged says that it is not saved, until it is", async () => {
+  await site.there.api("POST", "/projects/default/pipelines", { document: count().replace("name: count", "name: shared") });
+  const stored = async () => (await site.there.api("GET", "/projects/default/pipelines/shared")).body;
+  const page = await site.open({ as: "emil" });
+  await page.goto("/projects/default/pipelines/shared?tab=text");
+  await settled(page);
+  // At the beginning and at the end: both changes fit together.
+  await edit(page, "a line of Emil's");
+  const { document } = await stored();
+  await site.there.api("PUT", "/projects/default/pipelines/shared", { document: `# a line of Ada's\n${document}` }, { "if-match": '"1"' });
+  await save(page);
+  await page.getByRole("dialog").getByRole("button", { name: "Merge both" }).click();
+  const note = page.locator(".editor-foot .callout", { hasText: "Changes by ada (version 2) were merged with yours" });
+  await note.waitFor();
+  assert.equal((await stored()).version, 2, "a merge is not saved yet");
+  assert.deepEqual((await look(page, "en", { accessible: false })).filter((fault) => !fault.includes("412")), []);
+  await save(page);
+  await note.waitFor({ state: "detached" });
+  const saved = await stored();
+  assert.equal(saved.version, 3);
+  for (const line of ["a line of Ada's", "a line of Emil's"]) assert.match(saved.document, new RegExp(line));
 });

@@ -16,6 +16,9 @@ const shows = (camera: Camera, part: Rect) => holds(inSight(camera.view, camera.
 test("everything is in sight first, also in a narrow room, as long as names can be read", () => {
   expect(shows(begun({ width: 1200, height: 600 }), all)).toBe(true);
   expect(shows(begun({ width: 390, height: 600 }), all)).toBe(true);
+  // Seven tasks in a row, beside the palette and the form on a common screen.
+  const row: Rect = { x: 0, y: 0, width: 7 * 224 + 6 * 48, height: 72 };
+  expect(shows(begun({ width: 870, height: 848 }, row), row)).toBe(true);
   const wide: Rect = { ...all, width: 9000 };
   const camera = begun({ width: 390, height: 600 }, wide);
   expect(camera.view.zoom).toBeGreaterThan(0.5);

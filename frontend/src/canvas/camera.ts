@@ -11,12 +11,8 @@ const MOTION = 220;
 /** The initial scale if the whole drawing would be unreadable. */
 const READABLE = 0.7;
 
-/**
- * The minimum scale at which the whole drawing is shown initially; on a narrow canvas, readable names
- * suffice.
- */
-const WHOLE = { wide: 0.49, narrow: 0.25 } as const;
-const NARROW = 600;
+/** The minimum scale at which the whole drawing is shown initially: names are readable. */
+const WHOLE = 0.25;
 
 /** The margin around fitted content: a maximum in screen pixels, and a fraction of the canvas. */
 const BORDER = { most: 48, part: 0.06 } as const;
@@ -145,7 +141,7 @@ export class Camera {
     const all = this.#bounds();
     if (!all) return { x: this.size.width / 2, y: this.size.height / 2, zoom: 1 };
     const whole = this.#fitted(all);
-    if (whole.zoom >= (this.size.width < NARROW ? WHOLE.narrow : WHOLE.wide)) return whole;
+    if (whole.zoom >= WHOLE) return whole;
     const [width, height] = [Math.min(all.width, this.size.width / READABLE), Math.min(all.height, this.size.height / READABLE)];
     return this.#fitted({ x: all.x, y: all.y + (all.height - height) / 2, width, height }, READABLE);
   }

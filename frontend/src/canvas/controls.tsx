@@ -3,6 +3,7 @@
 import { lazy, Suspense, useSyncExternalStore } from "react";
 import { t } from "../core/texts";
 import { Icon } from "../editor/icon";
+import { useEditor, type EditorState } from "../editor/store";
 import { commandOf } from "./commands/all";
 import type { Command } from "./commands/command";
 import { useStage } from "./context";
@@ -11,20 +12,30 @@ import { keysOf } from "./shortcut";
 const Minimap = lazy(async () => ({ default: (await import("./minimap")).Minimap }));
 import { isMac } from "../core/system";
 
-const BUTTONS: readonly [id: string, icon: string][] = [["zoom-out", "minus"], ["zoom-in", "plus"], ["fit", "fit"], ["shortcuts", "keyboard"]];
+type Button = readonly [id: string, icon: string];
+
+const VIEW: readonly Button[] = [["zoom-out", "minus"], ["zoom-in", "plus"], ["fit", "fit"]];
+const HELP: Button = ["shortcuts", "keyboard"];
 
 export function Controls() {
   const stage = useStage();
+  const layout = useEditor(stage.store, layoutOf);
   const zoom = useSyncExternalStore(stage.ui.subscribe, () => stage.ui.state.zoom);
   return (
     <div className="cv-corner">
       <Suspense><Minimap /></Suspense>
       <div className="cv-controls" role="group" aria-label={t("canvas.controls")}>
-        {BUTTONS.map(([id, icon]) => <CommandButton key={id} command={commandOf(id)} icon={icon} />)}
+        {[...VIEW, ...(layout === null ? [] : [[layout, "pipeline"] as const]), HELP].map(([id, icon]) => <CommandButton key={id} command={commandOf(id)} icon={icon} />)}
         <output className="cv-zoom number" aria-label={t("canvas.zoom")}>{Math.round(zoom * 100)}%</output>
       </div>
     </div>
   );
+}
+
+/** The command that lays out the drawing in its direction; null if there is nothing to lay out. */
+function layoutOf({ document, readOnly }: EditorState): string | null {
+  if (readOnly || document.tasks.length === 0) return null;
+  return document.canvas?.direction === "down" ? "layout-down" : "layout-right";
 }
 
 /** A command's button: an icon, with the name and the shortcut as its title. */

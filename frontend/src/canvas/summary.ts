@@ -46,6 +46,7 @@ export function spoken(task: Task, template: TemplateInfo | undefined, live: Liv
     templateLabel(task, template),
     live ? stateWord(live.state) : "",
     live?.progress ? `${live.progress.done}/${live.progress.total}` : "",
+    live?.instances ? `${live.instances.done}/${live.instances.total}` : "",
     live?.startedAt !== undefined && live.endedAt !== undefined ? duration((live.endedAt - live.startedAt) / 1000) : "",
     live?.attempts !== undefined && live.attempts > 1 ? t("canvas.attempts", { n: live.attempts }) : "",
     live?.reason ?? "",

@@ -1,5 +1,6 @@
 //! Server-sent events that resume after a lost connection.
 
+import { untilSignedIn } from "../api/session";
 import { need } from "./dom";
 
 /** An event stream. */
@@ -45,6 +46,7 @@ class Stream implements Live {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private noteTimer: ReturnType<typeof setTimeout> | undefined;
   private broken = false;
+  private closed = false;
 
   constructor(
     private readonly path: string,
@@ -71,6 +73,7 @@ class Stream implements Live {
   }
 
   close(): void {
+    this.closed = true;
     this.source?.close();
     clearTimeout(this.timer);
     this.settle();
@@ -99,7 +102,13 @@ class Stream implements Live {
     }, NOTE_AFTER_MS);
     if (this.source?.readyState !== EventSource.CLOSED) return;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => { this.open(); }, this.wait * (0.75 + Math.random() / 2));
+    this.timer = setTimeout(() => void this.again(), this.wait * (0.75 + Math.random() / 2));
     this.wait = Math.min(this.wait * 2, LONGEST_WAIT_MS);
+  }
+
+  /** The browser does not say why the server refused the stream: the session may have ended. */
+  private async again(): Promise<void> {
+    await untilSignedIn().catch(() => undefined);
+    if (!this.closed) this.open();
   }
 }

@@ -1,7 +1,8 @@
 //! The navigation on small screens, and sign-out.
 
-import { request } from "../api/client";
+import { signOut } from "../api/session";
 import { around } from "./dom";
+import { trying } from "./form";
 
 /** Activates the side bar. */
 export function watchSide(): void {
@@ -19,11 +20,11 @@ export function watchSide(): void {
     toggle.focus();
   });
   side.addEventListener("click", (event) => {
-    if (around(event, "[data-sign-out]")) void signOut();
+    if (around(event, "[data-sign-out]")) void trying(leave);
   });
 }
 
-async function signOut(): Promise<void> {
-  await request("DELETE", "/session");
+async function leave(): Promise<void> {
+  await signOut();
   location.assign("/sign-in");
 }

@@ -1,4 +1,4 @@
-//! Banners, one line each: unreadable text, a newer version, a draft, a comparison.
+//! Banners, one line each: unreadable text, a newer version, an unsaved merge, a draft, a comparison.
 
 import type { ReactNode } from "react";
 import { trying } from "../core/form";
@@ -8,6 +8,7 @@ import { useCell } from "./cell";
 import { forget, takeUp } from "./drafts";
 import { Icon } from "./icon";
 import { unseen, type Newer } from "./peers";
+import type { Merged } from "./reconcile";
 import type { Session } from "./session";
 import { readVersion, rebase, takeOver } from "./versions";
 
@@ -19,6 +20,7 @@ export function Banners({ session }: { session: Session }) {
     <div className="ed-banners" role="status">
       {state.broken ? <Broken session={session} /> : null}
       {newer ? <SavedByOther session={session} newer={newer} /> : null}
+      {state.merged ? <Unsaved session={session} merged={state.merged} /> : null}
       {state.draft ? <Offered session={session} draft={state.draft} /> : null}
       {state.chosen ? <Compared session={session} version={state.chosen.version} /> : null}
     </div>
@@ -75,6 +77,12 @@ function SavedByOther({ session, newer }: { session: Session; newer: Newer }) {
     actions.push([t("editor.newer-update"), take]);
   }
   return <Banner kind="warning" text={<>{t("editor.newer", { user, version })}{message}</>} actions={actions} />;
+}
+
+/** A merge is not saved by itself: the user reviews it first. */
+function Unsaved({ session, merged: { user, version } }: { session: Session; merged: Merged }) {
+  const save = () => void trying(async () => { await (await import("./save")).save(session); });
+  return <Banner kind="warning" text={t("pipeline.merged", { user, version })} actions={[[t("editor.save"), save]]} />;
 }
 
 /** Unsaved changes of an earlier visit. */

@@ -117,7 +117,7 @@ function SaveButton({ session }: { session: Session }) {
   const saving = useCell(session.cell, (state) => state.saving);
   return (
     <button className="button primary" type="button" aria-busy={saving || undefined} title={t("editor.save-key")} onClick={() => void import("./save").then(({ save }) => save(session))}>
-      <Icon name="check" /><span className="ed-word">{t("editor.save")}</span>
+      <Icon name="check" />{t("editor.save")}
     </button>
   );
 }

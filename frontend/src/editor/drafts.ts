@@ -3,6 +3,7 @@
 import type { PipelineDocument } from "../graph/document";
 import { equal } from "../graph/equal";
 import { t } from "../core/texts";
+import type { Merged } from "./reconcile";
 import type { Session } from "./session";
 import { readVersion, rebase } from "./versions";
 
@@ -17,6 +18,8 @@ export interface Draft {
   readonly document: PipelineDocument;
   /** The text, if known. */
   readonly text?: string;
+  /** Another user's changes that it contains. */
+  readonly merged?: Merged;
 }
 
 function keyOf(session: Session): string {
@@ -48,7 +51,7 @@ export async function takeUp(session: Session, draft: Draft): Promise<void> {
   }
   if (draft.text === undefined) session.store.apply(t("editor.step-draft"), () => draft.document);
   else session.replace(t("editor.step-draft"), draft.document, draft.text);
-  session.cell.set({ draft: null });
+  session.cell.set({ draft: null, merged: draft.merged ?? null });
 }
 
 /** Deletes the stored draft. */
@@ -91,9 +94,9 @@ export function keepDrafts(session: Session): () => void {
 
 function write(session: Session): void {
   const { document } = session.store.state;
-  const { stored, broken } = session.state;
+  const { stored, broken, merged } = session.state;
   const text = broken?.text ?? session.source.known(document);
-  const draft: Draft = { at: Date.now(), document, ...(stored ? { version: stored.version } : {}), ...(text === undefined ? {} : { text }) };
+  const draft: Draft = { at: Date.now(), document, ...(stored ? { version: stored.version } : {}), ...(text === undefined ? {} : { text }), ...(merged ? { merged } : {}) };
   try {
     localStorage.setItem(keyOf(session), JSON.stringify(draft));
   } catch {

@@ -68,19 +68,27 @@ export class RunWatch {
 /** A task of a run as canvas state. */
 export function liveOf(task: TaskView): LiveTask {
   const { step, total } = task.progress ?? {};
+  const { instances } = task;
   const reason = task.failure?.message ?? task.wait?.message ?? task.preparing ?? task.note;
   return {
     state: task.state,
     attempts: 1 + retries(task),
     ...(step !== undefined && total !== undefined && total !== null ? { progress: { done: step, total } } : {}),
+    ...(instances.total > 1 ? { instances: { done: instances.total - inState(instances, OPEN), total: instances.total } } : {}),
     ...(task.started_at ? { startedAt: Date.parse(task.started_at) } : {}),
     ...(task.ended_at ? { endedAt: Date.parse(task.ended_at) } : {}),
     ...(reason ? { reason } : {}),
   };
 }
 
+/** The states of instances that have not ended. */
+const OPEN = ["pending", "waiting", "backoff", "running"];
+
+function inState({ states }: TaskView["instances"], wanted: readonly string[]): number {
+  return wanted.reduce((sum, state) => sum + (states[state] ?? 0), 0);
+}
+
 // The first attempt at each instance is no retry, and instances that have not started have no attempt.
-function retries({ attempts, instances: { total, states } }: TaskView): number {
-  const begun = total - ["pending", "waiting", "reused", "skipped"].reduce((sum, state) => sum + (states[state] ?? 0), 0);
-  return Math.max(0, attempts - begun);
+function retries({ attempts, instances }: TaskView): number {
+  return Math.max(0, attempts - (instances.total - inState(instances, ["pending", "waiting", "reused", "skipped"])));
 }

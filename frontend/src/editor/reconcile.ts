@@ -3,17 +3,28 @@
 import { h } from "../core/dom";
 import { openDialog } from "../core/dialog";
 import { t } from "../core/texts";
-import { toast } from "../core/toast";
-import type { Json } from "../graph/document";
+import type { Json, PipelineDocument } from "../graph/document";
+import { equal } from "../graph/equal";
 import { merge, type Conflict, type Side } from "../graph/merge";
-import type { Session } from "./session";
-import { readVersion, rebase } from "./versions";
+import type { Session, SessionState } from "./session";
+import { readVersion, rebase, takeOver } from "./versions";
 
-/** Merges the document with another user's version, in one undo step. The result is not saved yet. */
+/** Another user's version that was merged. */
+export interface Merged {
+  readonly user: string;
+  readonly version: number;
+}
+
+/** The part of the state that a merge changes. */
+type Before = Pick<SessionState, "stored" | "base" | "baseText" | "merged">;
+
+/** Merges the document with another user's version, in one undo step. A banner says that it is not saved yet. */
 export async function reconcile(session: Session, version: number): Promise<void> {
+  // Documents are merged: a text that cannot be read has none.
+  if (session.state.broken) throw new Error(t("editor.broken"));
   const theirs = await readVersion(session, version);
   const mine = session.store.state.document;
-  const { base } = session.state;
+  const { stored, base, baseText, merged } = session.state;
   const { conflicts } = merge(base, mine, theirs.document);
   const choices = conflicts.length === 0 ? new Map<string, Side>() : await ask(conflicts, theirs.user);
   // The document may have changed while the dialog was open.
@@ -21,9 +32,25 @@ export async function reconcile(session: Session, version: number): Promise<void
   const { document } = merge(base, mine, theirs.document, choices);
   session.store.set({ against: null });
   session.cell.set({ chosen: null });
-  session.store.apply(t("editor.step-merge", { user: theirs.user, version }), () => document);
+  const step = t("editor.step-merge", { user: theirs.user, version });
+  if (equal(document, theirs.document)) {
+    takeOver(session, theirs, step);
+    return;
+  }
+  session.store.apply(step, () => document);
   rebase(session, theirs);
-  toast(t("editor.merged"));
+  session.cell.set({ merged: { user: theirs.user, version } });
+  followUndo(session, mine, { stored, base, baseText, merged });
+}
+
+/** Undoing the merge restores the former base: otherwise, the next save would overwrite the other user's changes. */
+function followUndo(session: Session, mine: PipelineDocument, before: Before): void {
+  const { merged } = session.state;
+  const stop = session.store.subscribe(() => {
+    if (session.state.merged !== merged || session.store.state.document !== mine) return;
+    stop();
+    session.cell.set(before);
+  });
 }
 
 /** Asks about each conflict; null if the user cancels. */

@@ -9,8 +9,9 @@ import { tasksIn } from "../graph/document";
 import { useCell } from "./cell";
 import { Icon } from "./icon";
 import { hasEnded, type Run } from "./live";
-import { cancel, lastRuns, show, start, type Part } from "./run";
+import { cancel, lastRuns, show } from "./run";
 import type { Session } from "./session";
+import type { Part } from "./start-run";
 import { useEditor } from "./store";
 
 export function RunMenu({ session }: { session: Session }) {
@@ -36,9 +37,9 @@ export function RunMenu({ session }: { session: Session }) {
 
 function RunButton({ session, goes }: { session: Session; goes: boolean }) {
   if (goes) {
-    return <button className="button" type="button" aria-label={t("editor.cancel-run")} onClick={() => void cancel(session)}><Icon name="stop" /><span className="ed-word">{t("editor.cancel-run")}</span></button>;
+    return <button className="button" type="button" onClick={() => void cancel(session)}><Icon name="stop" />{t("editor.cancel-run")}</button>;
   }
-  return <button className="button" type="button" aria-label={t("pipeline.run")} onClick={() => void start(session, null)}><Icon name="run" /><span className="ed-word">{t("pipeline.run")}</span></button>;
+  return <button className="button" type="button" onClick={() => { start(session, null); }}><Icon name="run" />{t("pipeline.run")}</button>;
 }
 
 function Parts({ session }: { session: Session }) {
@@ -52,7 +53,7 @@ function Parts({ session }: { session: Session }) {
   return (
     <>
       {choices.map(([word, part]) => (
-        <button key={word} className="menu-item" type="button" onClick={(event) => { closeMenu(event.currentTarget); void start(session, part); }}>
+        <button key={word} className="menu-item" type="button" onClick={(event) => { closeMenu(event.currentTarget); start(session, part); }}>
           <Icon name="run" />{word}
         </button>
       ))}
@@ -83,6 +84,15 @@ function Shown({ session, runs, shown }: { session: Session; runs: Run[]; shown:
       {shown === null ? null : <a className="menu-item" href={`/runs/${shown.id}`}><Icon name="external" />{t("editor.run-page")}</a>}
     </>
   );
+}
+
+let asking = false;
+
+/** Asks for what the run needs, and starts it. A double click asks once. */
+function start(session: Session, part: Part): void {
+  if (asking) return;
+  asking = true;
+  void trying(async () => { await (await import("./start-run")).start(session, part); }).finally(() => { asking = false; });
 }
 
 /** Closes the menu that contains an element. */

@@ -1,49 +1,14 @@
-//! Runs from the editor: saves unsaved changes first, then shows the run on the canvas.
+//! The run on the canvas, and the pipeline's recent runs.
 
 import { request } from "../api/client";
 import { trying } from "../core/form";
-import { t } from "../core/texts";
-import { toast } from "../core/toast";
-import { askStartOf, type StartOptions } from "../pipelines/start";
 import { goTo } from "../form/jump";
-import { taskOf } from "../graph/document";
 import { RunWatch, type Run } from "./live";
-import { storedFirst } from "./save";
 import type { Session } from "./session";
 
 const HASH = "#run/";
 const TASK = "#task/";
 const watches = new WeakMap<Session, RunWatch>();
-
-/** The part of the pipeline to run. */
-export type Part = { from: string } | { only: string } | null;
-
-/** Asks for confirmations and parameters, then starts a run and shows it on the canvas. */
-export async function start(session: Session, part: Part): Promise<void> {
-  const question = { title: t("editor.run-save"), text: t("editor.run-save-text"), action: t("editor.run-save-action") };
-  if (!(await storedFirst(session, question))) return;
-  const pipeline = session.state.stored?.pipeline;
-  if (pipeline === undefined) return;
-  const options: StartOptions = {
-    ...(part ? { tasks: part, takesOver: needsOthers(session, part) } : {}),
-    title: titleOf(pipeline, part),
-    onStarted: (run, warnings) => {
-      for (const { message } of warnings.slice(0, 3)) toast(message);
-      show(session, run);
-    },
-  };
-  await askStartOf(session.project, pipeline, options);
-}
-
-function needsOthers(session: Session, part: NonNullable<Part>): boolean {
-  const task = taskOf(session.store.state.document, "from" in part ? part.from : part.only);
-  return (task?.needs?.length ?? 0) > 0;
-}
-
-function titleOf(pipeline: string, part: Part): string {
-  if (part === null) return t("pipeline.run-title", { name: pipeline });
-  return "from" in part ? t("editor.run-title-from", { task: part.from }) : t("editor.run-title-only", { task: part.only });
-}
 
 /** Shows a run's states on the canvas; `null` shows none. The URL remembers it. */
 export function show(session: Session, run: string | null): void {

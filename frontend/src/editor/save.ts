@@ -28,26 +28,58 @@ export async function storedFirst(session: Session, question: Question): Promise
   return (await confirm(question)) && save(session);
 }
 
-/** Stores the current text. */
-export async function store(session: Session, message: string): Promise<boolean> {
+/** Stores the current text. False if it is not stored, which the page explains. */
+async function store(session: Session, message: string): Promise<boolean> {
+  try {
+    await put(session, message);
+    return true;
+  } catch (error) {
+    refused(session, error);
+    return false;
+  }
+}
+
+/**
+ * Stores the current text, under this name if it is new. Null if another user has saved meanwhile: the changes are
+ * merged then. Throws ApiProblem for invalid input.
+ */
+export async function storeAs(session: Session, name: string, message: string): Promise<Stored | null> {
+  const { stored } = session.state;
+  if (!stored && name !== session.store.state.document.name) {
+    session.store.apply(t("editor.step-name"), (document) => ({ ...document, name }));
+  }
+  try {
+    return await put(session, message);
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    if (error.kind === "conflict" && !stored) throw taken(error, name);
+    if (!staleOf(error)) throw error;
+    refused(session, error);
+    return null;
+  }
+}
+
+function taken({ status }: ApiProblem, name: string): ApiProblem {
+  const problem = { severity: "error", code: "invalid_value", path: "/name", message: t("editor.name-taken", { name }) } as const;
+  return new ApiProblem(status, { problems: [problem] });
+}
+
+async function put(session: Session, message: string): Promise<Stored> {
   session.store.seal();
   const { document } = session.store.state;
   session.cell.set({ saving: true });
   try {
     const text = await session.text();
-    const stored = await put(session, text, message);
-    session.cell.set({ stored, base: document, baseText: text });
+    const stored = await send(session, text, message);
+    session.cell.set({ stored, base: document, baseText: text, merged: null });
     toast(t("editor.saved", { version: stored.version }));
-    return true;
-  } catch (error) {
-    refused(session, error);
-    return false;
+    return stored;
   } finally {
     session.cell.set({ saving: false });
   }
 }
 
-async function put(session: Session, document: string, message: string): Promise<Stored> {
+async function send(session: Session, document: string, message: string): Promise<Stored> {
   const { stored } = session.state;
   const all = `/projects/${session.project}/pipelines` as const;
   const body = { document, message };

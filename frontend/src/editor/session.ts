@@ -9,6 +9,7 @@ import type { Draft } from "./drafts";
 import { NOTHING_YET, type Surroundings } from "./load";
 import type { Run } from "./live";
 import type { Newer } from "./peers";
+import type { Merged } from "./reconcile";
 import { Source } from "./source";
 import { EditorStore } from "./store";
 import type { ReadVersion } from "./versions";
@@ -50,6 +51,8 @@ export interface SessionState {
   readonly broken: { readonly text: string; readonly problems: readonly Problem[] } | null;
   /** The newest version saved by another user; see `unseen`. */
   readonly newer: Newer | null;
+  /** Another user's changes that were merged into the document and are not saved yet. */
+  readonly merged: Merged | null;
   /** Unsaved changes of an earlier visit, while they are offered. */
   readonly draft: Draft | null;
   /** The content of the right panel; null while it is closed. */
@@ -94,6 +97,7 @@ export class Session {
       look: start.value ? "canvas" : "text",
       broken: start.value ? null : { text: start.document, problems: [] },
       newer: null,
+      merged: null,
       draft: null,
       panel: innerWidth > NARROW ? "form" : null,
       chosen: null,

@@ -11,8 +11,10 @@ import { History } from "../graph/history";
 /** The state of a task of the run on the canvas. Times are milliseconds since the epoch. */
 export interface LiveTask {
   state: string;
-  /** Progress over instances, or as reported by the program. */
+  /** Progress as reported by the program. */
   progress?: { done: number; total: number };
+  /** Instances that have ended, of several. */
+  instances?: { done: number; total: number };
   startedAt?: number;
   endedAt?: number;
   attempts?: number;

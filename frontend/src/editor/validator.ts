@@ -3,6 +3,7 @@
 //! find is shown once.
 
 import { request } from "../api/client";
+import type { Options } from "../api/http";
 import type { Problem } from "../api/problem";
 import { moreTexts, t } from "../core/texts";
 import type { PipelineDocument } from "../graph/document";
@@ -70,10 +71,9 @@ class Validator {
     this.#running = running;
     const document = this.#document;
     try {
-      const { data } = await request("POST", `/projects/${this.session.project}/validate`, { document: this.#text() }, { signal: running.signal });
+      const problems = await problemsOf(this.session, { signal: running.signal });
       const own = document && !this.#broken ? await this.#own(document) : [];
       if (running.signal.aborted) return;
-      const problems = data.problems as Problem[];
       this.#server = problems;
       this.#ownThen = own;
       if (document === this.#document) this.session.store.set({ problems });
@@ -81,10 +81,13 @@ class Validator {
       // The next change retries; saving reports connection errors.
     }
   }
+}
 
-  /** The formatted text, for line numbers; else JSON, whose paths are the same. */
-  #text(): string {
-    const { document } = this.session.store.state;
-    return this.session.state.broken?.text ?? this.session.source.known(document) ?? JSON.stringify(document);
-  }
+/** The server's problems of the present document. */
+export async function problemsOf(session: Session, options?: Options): Promise<Problem[]> {
+  const { document } = session.store.state;
+  // The formatted text, for line numbers; else JSON, whose paths are the same.
+  const text = session.state.broken?.text ?? session.source.known(document) ?? JSON.stringify(document);
+  const { data } = await request("POST", `/projects/${session.project}/validate`, { document: text }, options);
+  return data.problems as Problem[];
 }

@@ -50,6 +50,7 @@ export function restore(session: Session, version: ReadVersion): void {
 export function takeOver(session: Session, version: ReadVersion, label: string): void {
   session.replace(label, version.document, version.text);
   rebase(session, version);
+  session.cell.set({ merged: null });
 }
 
 /** Sets the stored version and keeps the current document. */

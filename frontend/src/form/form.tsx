@@ -7,6 +7,7 @@ import { t } from "../core/texts";
 import { useEditor, type EditorStore } from "../editor/store";
 import { taskOf, tasksIn } from "../graph/document";
 import { FormContext } from "./context";
+import { useInstance } from "./instance";
 import { useJumps } from "./jump";
 import type { Place } from "../editor/load";
 import type { Templates } from "../editor/templates";
@@ -36,11 +37,12 @@ export function Form({ store, templates, knowledge, places }: FormParts) {
   useJumps(store, root);
   const tasks = tasksIn(selection).flatMap((name) => taskOf(document, name) ?? []);
   const [only] = tasks;
+  const instance = useInstance(document, tasks.length === 1 ? only?.name : undefined);
   const { template, loading } = useTemplate(templates, only);
   return (
     <FormContext value={{ store, document, tasks, templates, template, loading, knowledge, places, problems, readOnly }}>
       <div className="task-form" ref={root} role="region" aria-label={t("form.title")}>
-        {!only ? <PipelineForm key="pipeline" /> : tasks.length === 1 ? <TaskForm key={only.name} task={only} /> : <ManyForm key="many" />}
+        {!only ? <PipelineForm key="pipeline" /> : tasks.length === 1 ? <TaskForm key={instance} task={only} /> : <ManyForm key="many" />}
       </div>
     </FormContext>
   );

@@ -68,7 +68,10 @@ function shown({ places, problems, left_out: more, currency }: Compared, chosen:
   const wrong = problems.slice(0, 1).map(({ message }) => h("p", { class: "muted small sentence" }, t("pipeline.places-later"), " ", ...prose(message)));
   if (places.length === 0) return wrong;
   const picked = places.some((one) => one.place === chosen && can(one)) ? chosen : places.find((one) => one.is_usual)?.place;
-  const rows = places.map((one) => row(one, one.place === picked, currency ?? ""));
+  const [only, ...others] = places;
+  // There is nothing to choose.
+  if (only && others.length === 0 && more === 0) return [h("div", { class: "places-list" }, row(only, true, currency ?? "", true))];
+  const rows = places.map((one) => row(one, one.place === picked, currency ?? "", false));
   const rest = more > 0 ? [h("p", { class: "muted small" }, t("pipeline.places-more", { n: more }))] : [];
   return [h("div", { class: "places-list" }, ...rows), ...rest, h("p", { class: "field-help" }, t("pipeline.places-help"))];
 }
@@ -77,11 +80,11 @@ function can(place: Place): boolean {
   return place.problems.length === 0;
 }
 
-function row(place: Place, checked: boolean, currency: string): HTMLElement {
+function row(place: Place, checked: boolean, currency: string, single: boolean): HTMLElement {
   const id = `place-${place.place.replace("/", "-")}`;
-  const radio = h("input", { type: "radio", name: NAME, id, value: place.place, checked, disabled: !can(place), "aria-describedby": `${id}-why` });
+  const radio = h("input", { type: "radio", name: NAME, id, value: place.place, checked, disabled: !can(place), hidden: single, "aria-describedby": `${id}-why` });
   if (place.is_usual) radio.dataset["usual"] = "";
-  const name = h("span", { class: "place-name" }, radio, h("span", { class: "mono" }, place.place), place.is_usual ? h("span", { class: "tag accent" }, t("pipeline.places-usual")) : null);
+  const name = h("span", { class: "place-name" }, radio, h("span", { class: "mono" }, place.place), place.is_usual && !single ? h("span", { class: "tag accent" }, t("pipeline.places-usual")) : null);
   const facts = can(place) ? [fact(t("pipeline.places-waits"), waits(place)), fact(t("pipeline.places-takes"), takes(place)), fact(t("pipeline.places-costs"), costs(place, currency))]
     : [h("span", { class: "place-never" }, icon("error"), t("pipeline.places-never"))];
   return h("div", { class: "place", "data-place": place.place },

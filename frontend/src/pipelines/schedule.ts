@@ -1,6 +1,7 @@
 //! The schedule of a pipeline: pause, resume, run for a date, back-fill.
 
 import { request } from "../api/client";
+import { loadPage } from "../api/page";
 import type { Schema } from "../api/typed";
 import { ask } from "../core/ask";
 import { confirm, openDialog } from "../core/dialog";
@@ -165,9 +166,8 @@ function followBackfills(): void {
 
 async function refresh(): Promise<void> {
   try {
-    const response = await fetch(location.href);
-    if (!response.ok) return;
-    const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+    const fresh = await loadPage(location.href);
+    if (fresh === null) return;
     for (const id of ["#backfills", "#dates"]) {
       const [old, found] = [document.querySelector(id), fresh.querySelector(id)];
       if (old && found && !old.contains(document.activeElement)) old.replaceWith(document.adoptNode(found));

@@ -1,6 +1,7 @@
 // The task panel: the main part of a task's own page, shown beside the current one. The URL contains it
 // (`#task/<name>`), so that it can be shared and survives a reload.
 
+import { loadPage } from "../api/page";
 import { around, h, icon, need } from "../core/dom";
 import { t } from "../core/texts";
 import { paintTimes } from "../core/time";
@@ -72,15 +73,9 @@ export class TaskPanel {
 
   async #load(url: string, focus: boolean): Promise<void> {
     this.#url = url;
-    let text: string;
-    try {
-      const response = await fetch(url, { headers: { accept: "text/html" } });
-      if (!response.ok || response.redirected) return;
-      text = await response.text();
-    } catch {
-      return;
-    }
-    const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("task");
+    // If the server is unreachable, the event stream reports that.
+    const page = await loadPage(url).catch(() => null);
+    const fresh = page?.getElementById("task") ?? null;
     // Another task may have been opened meanwhile.
     if (fresh === null || this.#url !== url) return;
     this.#show(fresh, focus);

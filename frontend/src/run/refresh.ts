@@ -1,6 +1,7 @@
 // Updates parts of a page from the server's rendering. Events only trigger a refresh, so each part is
 // rendered in one place, and there is one way to be up to date.
 
+import { loadPage } from "../api/page";
 import { morph } from "./morph";
 
 /** The minimum interval between requests, in milliseconds. */
@@ -41,10 +42,8 @@ export class Refresher {
     this.#again = false;
     this.#busy = true;
     try {
-      const response = await fetch(location.href, { headers: { accept: "text/html" } });
-      if (response.ok && !response.redirected) {
-        this.#take(new DOMParser().parseFromString(await response.text(), "text/html"));
-      }
+      const fresh = await loadPage(location.href);
+      if (fresh !== null) this.#take(fresh);
     } catch {
       // The server is unreachable. The event stream reports that, and triggers a refresh on reconnection.
     }

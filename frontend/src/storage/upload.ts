@@ -1,6 +1,7 @@
 //! Sequential uploads, each with a progress bar and a stop button.
 
 import { ApiProblem } from "../api/problem";
+import { inSession } from "../api/session";
 import { confirm } from "../core/dialog";
 import { h, icon, need } from "../core/dom";
 import { t } from "../core/texts";
@@ -38,8 +39,15 @@ async function send(place: Place, file: File, line: Line): Promise<boolean> {
   }
 }
 
-// fetch cannot report upload progress.
-function put(place: Place, file: File, line: Line, replace: boolean): Promise<boolean> {
+/** Whether the file was written: the user may stop it. */
+async function put(place: Place, file: File, line: Line, replace: boolean): Promise<boolean> {
+  const answer = await inSession(() => transmit(place, file, line, replace), (one) => one?.status === 401);
+  if (answer !== null && answer.status >= 300) throw new ApiProblem(answer.status, problemOf(answer.responseText));
+  return answer !== null;
+}
+
+/** The server's response; null if the user stops it. fetch cannot report upload progress. */
+function transmit(place: Place, file: File, line: Line, replace: boolean): Promise<XMLHttpRequest | null> {
   const path = place.path === "" ? file.name : `${place.path}/${file.name}`;
   return new Promise((resolve, reject) => {
     const sending = new XMLHttpRequest();
@@ -47,12 +55,9 @@ function put(place: Place, file: File, line: Line, replace: boolean): Promise<bo
     sending.setRequestHeader("content-type", "application/octet-stream");
     if (!replace) sending.setRequestHeader("If-None-Match", "*");
     sending.upload.addEventListener("progress", (event) => { line.show(event.loaded, event.total); });
-    sending.addEventListener("load", () => {
-      if (sending.status < 300) resolve(true);
-      else reject(new ApiProblem(sending.status, problemOf(sending.responseText)));
-    });
+    sending.addEventListener("load", () => { resolve(sending); });
     sending.addEventListener("error", () => { reject(new Error(t("common.server-unreachable"))); });
-    sending.addEventListener("abort", () => { resolve(false); });
+    sending.addEventListener("abort", () => { resolve(null); });
     line.onStop(() => { sending.abort(); });
     sending.send(file);
   });

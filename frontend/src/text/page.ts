@@ -8,7 +8,7 @@ import { busy } from "../core/form";
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
 import { askConflict } from "./conflict";
-import { Checker, type Checked } from "./problems";
+import { Checker, goToProblem, type Checked } from "./problems";
 import { staleOf, type Stale } from "./stale";
 import { openEditor } from "./view";
 
@@ -33,10 +33,13 @@ export async function put(project: string, pipeline: string, document: string, m
   return data.version;
 }
 
-class TextPage {
+/** The text, its problems and its saving. */
+export class TextPage {
   readonly #parts: PageParts;
   readonly #view: EditorView;
   readonly #checker: Checker;
+  /** Another user's changes in the text that are not saved yet. */
+  readonly #merged = h("div", { role: "status" });
   readonly #status = h("p", { class: "editor-status", role: "status" });
   readonly #message = h("input", { class: "input", id: "f-message", maxlength: 2000, placeholder: t("pipeline.message-hint"), "aria-label": t("pipeline.message") });
   readonly #button: HTMLButtonElement;
@@ -51,7 +54,7 @@ class TextPage {
     this.#button = h("button", { class: "button primary", type: "button", onclick: () => void this.save() }, icon("check"), parts.action);
     const list = h("ul", { class: "problem-list", "aria-label": t("pipeline.problems") });
     const text = h("div", { class: "editor-text" });
-    const foot = parts.readOnly ? null : h("div", { class: "editor-foot" }, this.#message, this.#button);
+    const foot = parts.readOnly ? null : h("div", { class: "editor-foot" }, this.#merged, this.#message, this.#button);
     parts.box.replaceChildren(text, h("div", { class: "editor-side" }, this.#status, list), ...(foot ? [foot] : []));
     this.#checker = new Checker(parts.project, list, (checked) => {
       this.#checked = checked;
@@ -71,9 +74,49 @@ class TextPage {
     return !this.#parts.readOnly && this.#text() !== this.#saved;
   }
 
+  /** The message for the next version. */
+  get message(): string {
+    return this.#message.value;
+  }
+
   async save(): Promise<void> {
     if (this.#parts.readOnly || this.#button.ariaBusy === "true") return;
-    await busy(this.#button, () => this.#try(this.#version));
+    await busy(this.#button, async () => { await this.store(this.message); });
+  }
+
+  /** Checks the text. Throws if the server is unreachable. */
+  async check(): Promise<Checked & { document: string }> {
+    const document = this.#text();
+    try {
+      return { ...(await this.#checker.check(this.#view)), document };
+    } catch (error) {
+      // A change of the text aborts the check of the former text.
+      if (error instanceof DOMException) return this.check();
+      throw error;
+    }
+  }
+
+  /** Moves the cursor to a problem. */
+  show(problem: Problem): void {
+    goToProblem(this.#view, problem);
+  }
+
+  /** Stores the text. Returns the version; null if the text was not stored, which the page explains. */
+  async store(message: string, version = this.#version): Promise<number | null> {
+    const text = this.#text();
+    try {
+      const stored = await this.#parts.save(text, message, version);
+      this.#saved = text;
+      this.#version = stored;
+      this.#message.value = "";
+      this.#merged.replaceChildren();
+      this.#paint();
+      return stored;
+    } catch (error) {
+      if (error instanceof ApiProblem) return this.#refused(error, message);
+      toast(error instanceof Error ? error.message : String(error), "error");
+      return null;
+    }
   }
 
   #begin(): void {
@@ -85,40 +128,31 @@ class TextPage {
     return this.#view.state.sliceDoc();
   }
 
-  async #try(version: number | null): Promise<void> {
-    const text = this.#text();
-    try {
-      const stored = await this.#parts.save(text, this.#message.value, version);
-      this.#saved = text;
-      this.#version = stored;
-      this.#message.value = "";
-      this.#paint();
-    } catch (error) {
-      if (error instanceof ApiProblem) await this.#refused(error);
-      else toast(error instanceof Error ? error.message : String(error), "error");
-    }
-  }
-
-  async #refused(problem: ApiProblem): Promise<void> {
+  async #refused(problem: ApiProblem, message: string): Promise<number | null> {
     const stale = staleOf(problem);
-    if (stale) await this.#settle(stale);
-    else {
-      if (problem.problems.length > 0) this.#checker.show(this.#view, { valid: false, problems: problem.problems });
-      toast(problem.message, "error");
-    }
+    if (stale) return this.#settle(stale, message);
+    if (problem.problems.length > 0) this.#checker.show(this.#view, { valid: false, problems: problem.problems });
+    toast(problem.message, "error");
+    return null;
   }
 
-  async #settle(stale: Stale): Promise<void> {
+  async #settle(stale: Stale, message: string): Promise<number | null> {
     const way = await askConflict(stale);
     const { present, difference } = stale;
-    if (way === "mine") await this.#try(present.version);
-    else if (way === "theirs") this.#replace(present.document, present);
-    else if (way === "merge" && difference.merged) this.#replace(difference.merged.document, present);
+    if (way === "mine") return this.store(message, present.version);
+    if (way === "theirs") this.#replace(present.document, present);
+    else if (way === "merge" && difference.merged) {
+      this.#replace(difference.merged.document, present);
+      const { user, version: theirs } = present;
+      this.#merged.replaceChildren(h("div", { class: "callout warning" }, icon("warning"), h("div", {}, t("pipeline.merged", { user, version: theirs }))));
+    }
+    return null;
   }
 
   #replace(text: string, present: Stale["present"]): void {
     this.#view.dispatch({ changes: { from: 0, to: this.#view.state.doc.length, insert: text } });
     this.#saved = present.document;
+    this.#merged.replaceChildren();
     this.#version = present.version;
     this.#paint();
     this.#view.focus();
@@ -136,6 +170,6 @@ class TextPage {
   }
 }
 
-export function mountEditor(parts: PageParts): void {
-  new TextPage(parts);
+export function mountEditor(parts: PageParts): TextPage {
+  return new TextPage(parts);
 }

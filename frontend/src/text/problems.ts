@@ -6,12 +6,15 @@ import { request } from "../api/client";
 import type { Problem } from "../api/problem";
 import { h, icon } from "../core/dom";
 import { t } from "../core/texts";
+import type { Parameters } from "../pipelines/parameters";
 
 /** The response of `/validate`. */
 export interface Checked {
   valid: boolean;
   problems: Problem[];
   name?: string;
+  /** Missing if the document cannot be read. */
+  parameters?: Parameters | null;
 }
 
 const WAIT_MS = 450;
@@ -33,16 +36,20 @@ export class Checker {
   }
 
   async now(view: EditorView): Promise<void> {
+    // The next change retries; saving reports connection errors.
+    await this.check(view).catch(() => undefined);
+  }
+
+  /** Checks the present text, and shows the result. Throws if there is none. */
+  async check(view: EditorView): Promise<Checked> {
+    clearTimeout(this.#timer);
     this.#running?.abort();
     const running = new AbortController();
     this.#running = running;
     const document = view.state.doc.toString();
-    try {
-      const { data } = await request("POST", `/projects/${this.project}/validate`, { document }, { signal: running.signal });
-      this.show(view, data as Checked);
-    } catch {
-      // The next change retries; saving reports connection errors.
-    }
+    const { data } = await request("POST", `/projects/${this.project}/validate`, { document }, { signal: running.signal });
+    this.show(view, data as Checked);
+    return data as Checked;
   }
 
   /** Marks problems and lists them. */
@@ -58,6 +65,12 @@ export function markProblems(view: EditorView, problems: readonly Problem[]): vo
   view.dispatch(setDiagnostics(view.state, problems.map((problem) => mark(view, problem))));
 }
 
+/** Moves the cursor to a problem. */
+export function goToProblem(view: EditorView, problem: Problem): void {
+  view.dispatch({ selection: { anchor: placeOf(view, problem).from }, scrollIntoView: true });
+  view.focus();
+}
+
 /** The range of a problem: from its column to the end of its line. */
 function placeOf(view: EditorView, problem: Problem): { from: number; to: number } {
   const number = Math.min(Math.max(problem.line ?? 1, 1), view.state.doc.lines);
@@ -71,10 +84,7 @@ function mark(view: EditorView, problem: Problem): Diagnostic {
 }
 
 function row(view: EditorView, problem: Problem): HTMLElement {
-  const go = () => {
-    view.dispatch({ selection: { anchor: placeOf(view, problem).from }, scrollIntoView: true });
-    view.focus();
-  };
+  const go = () => { goToProblem(view, problem); };
   const line = problem.line === undefined ? "" : t("pipeline.line", { line: problem.line });
   const button = h("button", { type: "button", class: "problem", onclick: go }, icon(problem.severity), h("span", { class: "faint" }, line), h("span", {}, problem.message));
   return h("li", { "data-severity": problem.severity }, button);

@@ -5,6 +5,7 @@ mod sizing;
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,6 +26,9 @@ pub use sizing::SizingMode;
 /// The version of documents that this build reads and writes.
 pub const API_VERSION: &str = "cubeloom/v1";
 
+/// Parameters by name, in the order of the document.
+pub type Parameters = IndexMap<String, Parameter>;
+
 /// A versioned document: tasks, the edges between them, parameters, schedule, placement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -43,8 +47,9 @@ pub struct Pipeline {
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub labels: BTreeMap<String, String>,
     /// What a run can be started with.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    pub parameters: BTreeMap<String, Parameter>,
+    #[serde(skip_serializing_if = "Parameters::is_empty", default)]
+    #[schemars(with = "BTreeMap<String, Parameter>")]
+    pub parameters: Parameters,
     /// Variables of every task.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub env: BTreeMap<String, String>,

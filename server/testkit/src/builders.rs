@@ -6,7 +6,8 @@ use cubeloom_domain::JsonMap;
 use cubeloom_domain::canvas::Canvas;
 use cubeloom_domain::executor::{Facts, NodeFacts};
 use cubeloom_domain::pipeline::{
-    API_VERSION, Backoff, ForEach, Parameter, ParameterType, Pipeline, Retry, RetryOn, Task, TriggerRule,
+    API_VERSION, Backoff, ForEach, Parameter, ParameterType, Parameters, Pipeline, Retry, RetryOn, Task,
+    TriggerRule,
 };
 use cubeloom_domain::quantity::Span;
 use cubeloom_domain::resources::ResourceRequest;
@@ -27,7 +28,7 @@ pub fn pipeline(name: &str) -> PipelineBuilder {
         name: name.into(),
         description: None,
         labels: BTreeMap::new(),
-        parameters: BTreeMap::new(),
+        parameters: Parameters::default(),
         env: BTreeMap::new(),
         parallelism: None,
         max_active_runs: None,

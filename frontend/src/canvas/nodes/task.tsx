@@ -61,7 +61,7 @@ export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { nam
       <div className="cv-task-words">
         <div className="cv-task-name">
           <span title={name}>{clip(name, instances === null ? ROOM : ROOM - 40, 14.5)}</span>
-          {instances === null ? null : <span className="cv-times" title={t("canvas.instances", { n: instances })}>× {instances}</span>}
+          {instances === null ? null : <span className="cv-times" title={t("canvas.instances", { n: instances })}>{live?.instances ? `${live.instances.done}/${live.instances.total}` : `× ${instances}`}</span>}
         </div>
         {cause ? <div className="cv-task-template cv-cause" title={cause}>{clip(cause, ROOM, 12)}</div> : <div className="cv-task-template">{clip(templateLabel(task, template), ROOM, 12)}</div>}
         {live ? <Live live={live} /> : <div className="cv-task-sub">{clip(resourcesOf(task, template), ROOM, 12)}</div>}
@@ -102,7 +102,6 @@ function Live({ live }: { live: LiveTask }) {
         <span key="took" className="number">{duration((endedAt - startedAt) / 1000)}</span>
       )}
       {attempts > 1 ? <span title={t("canvas.attempts", { n: attempts })}>↻ {attempts}</span> : null}
-      {reason && endedAt !== undefined && state !== "failed" ? <span>{clip(reason, attempts > 1 ? 26 : 56, 12)}</span> : null}
     </div>
   );
 }

@@ -76,7 +76,7 @@ export function ListField({ path, bound, ties, title, item, usual, placeholder, 
           <Icon name="plus" />{t("form.add-element")}<span className="visually-hidden">: {title}</span>
         </button>
       )}
-      {items.length === 0 && placeholder ? <span className="faint small mono rows-hint">{placeholder}</span> : null}
+      {items.length === 0 && placeholder ? <span className="faint small rows-hint">{t("form.example", { text: placeholder })}</span> : null}
     </div>
   );
 }

@@ -17,11 +17,10 @@ export function NameField({ task }: { task: Task }) {
   const isTaken = text !== task.name && form.document.tasks.some((other) => other.name === text);
   const wrong = text === task.name ? null : isTaken ? t("form.name-taken", { name: text }) : isLabel(text) ? null : t("form.not-a-label");
   const pointer = `${basePointer(form)}/name`;
-  const finish = (stay: boolean) => {
+  const finish = () => {
     if (wrong !== null || text === task.name) return;
+    setDraft(null);
     form.store.apply(t("form.renamed", { from: task.name, to: text }), (document) => renameTask(document, task.name, text), { select: [`task:${text}`] });
-    // The renamed task has a new form; after Enter, the focus stays in the field.
-    if (stay) form.store.set({ wanted: { pointer } });
   };
   return (
     <Frame id={id} pointer={pointer} title={t("form.task-name")} wrong={wrong} actions={<NextProblem />}>
@@ -30,9 +29,9 @@ export function NameField({ task }: { task: Task }) {
           className="input mono" id={ties.id} value={text} readOnly={form.readOnly} autoComplete="off" spellCheck={false} maxLength={63}
           aria-describedby={ties.describedBy} aria-invalid={ties.invalid ? true : undefined}
           onChange={(event) => { setDraft(event.target.value); }}
-          onBlur={() => { finish(false); }}
+          onBlur={finish}
           onKeyDown={(event) => {
-            if (event.key === "Enter") finish(true);
+            if (event.key === "Enter") finish();
             if (event.key === "Escape" && draft !== null) {
               event.stopPropagation();
               setDraft(null);

@@ -158,20 +158,29 @@ impl Decoder {
         Some(values)
     }
 
-    /// Reads a mapping with arbitrary keys.
+    /// Reads a mapping with arbitrary keys. Of duplicate keys, the first counts.
     pub fn table<'n, T>(
         &mut self,
         node: &'n Node<'n>,
-        mut read: impl FnMut(&mut Self, &'n Node<'n>) -> Option<T>,
+        read: impl FnMut(&mut Self, &'n Node<'n>) -> Option<T>,
     ) -> Option<BTreeMap<String, T>> {
+        Some(self.pairs(node, read)?.into_iter().rev().collect())
+    }
+
+    /// Reads a mapping with arbitrary keys, in the order of the document.
+    pub fn pairs<'n, T>(
+        &mut self,
+        node: &'n Node<'n>,
+        mut read: impl FnMut(&mut Self, &'n Node<'n>) -> Option<T>,
+    ) -> Option<Vec<(String, T)>> {
         let Kind::Map(entries) = &node.kind else {
             self.wrong_type(node, "a mapping");
             return None;
         };
-        let mut values = BTreeMap::new();
+        let mut values = Vec::with_capacity(entries.len());
         for entry in entries {
             if let Some(value) = self.below(&entry.key, |d| read(d, &entry.value)) {
-                values.entry(entry.key.to_string()).or_insert(value);
+                values.push((entry.key.to_string(), value));
             }
         }
         Some(values)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::Code;
 use cubeloom_domain::pipeline::{
-    After, Arrival, CatchUp, EndState, Parameter, ParameterType, Pipeline, Schedule, Task,
+    After, Arrival, CatchUp, EndState, Parameter, ParameterType, Parameters, Pipeline, Schedule, Task,
 };
 use cubeloom_domain::priority::Priority;
 
@@ -29,7 +29,7 @@ pub fn pipeline(d: &mut Decoder, node: &Node<'_>) -> Option<Pipeline> {
         name: d.required(map, "name", Decoder::name).unwrap_or_default(),
         description: d.optional(map, "description", Decoder::text),
         labels: d.optional(map, "labels", labels).unwrap_or_default(),
-        parameters: d.optional(map, "parameters", |d, node| d.table(node, parameter)).unwrap_or_default(),
+        parameters: d.optional(map, "parameters", parameters).unwrap_or_default(),
         env: d.optional(map, "env", env).unwrap_or_default(),
         parallelism: d.optional(map, "parallelism", |d, node| d.count(node, 1)),
         max_active_runs: d.optional(map, "max_active_runs", |d, node| d.count(node, 1)),
@@ -60,6 +60,14 @@ fn tasks(d: &mut Decoder, node: &Node<'_>) -> Option<Vec<Task>> {
         d.problem(node, Code::InvalidValue, "a pipeline has at least one task");
     }
     Some(tasks)
+}
+
+fn parameters(d: &mut Decoder, node: &Node<'_>) -> Option<Parameters> {
+    let mut found = Parameters::default();
+    for (name, one) in d.pairs(node, parameter)? {
+        found.entry(name).or_insert(one);
+    }
+    Some(found)
 }
 
 fn parameter(d: &mut Decoder, node: &Node<'_>) -> Option<Parameter> {

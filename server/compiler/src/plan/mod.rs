@@ -184,11 +184,12 @@ impl<'a> Planner<'a> {
         self.problems.push(Problem::error(code, path, message));
     }
 
-    /// The given values, and defaults for the others.
+    /// The given values, and defaults for the others, in the order of the document.
     fn parameters(&mut self, given: &JsonMap) {
-        self.values = validate::accept(&self.pipeline.parameters, given, &mut self.problems);
+        let mut given = validate::accept(&self.pipeline.parameters, given, &mut self.problems);
         for (name, parameter) in &self.pipeline.parameters {
-            if self.values.contains_key(name) {
+            if let Some(value) = given.remove(name) {
+                self.values.insert(name.clone(), value);
                 continue;
             }
             match &parameter.default {

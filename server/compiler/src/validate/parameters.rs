@@ -1,7 +1,7 @@
 //! Parameters of a run: valid declarations, and values that fit them.
 
 use cubeloom_domain::json::{exact, is_large_integer, is_whole};
-use cubeloom_domain::pipeline::{Parameter, ParameterType};
+use cubeloom_domain::pipeline::{Parameter, ParameterType, Parameters};
 use cubeloom_domain::{Code, JsonMap, Problem};
 use serde_json::Value;
 
@@ -89,11 +89,7 @@ fn shown(value: &Value) -> String {
 
 /// Checks the parameter values of a run, adds problems, and returns the accepted values. A text for a
 /// parameter of another type is parsed as that type, because the command line has only texts.
-pub fn accept(
-    declared: &std::collections::BTreeMap<String, Parameter>,
-    given: &JsonMap,
-    problems: &mut Vec<Problem>,
-) -> JsonMap {
+pub fn accept(declared: &Parameters, given: &JsonMap, problems: &mut Vec<Problem>) -> JsonMap {
     let mut accepted = JsonMap::new();
     for (name, value) in given {
         let path = format!("/parameters/{name}");

@@ -1,8 +1,6 @@
 //! Checks of schedules: that they are valid, and that their runs can start.
 
-use std::collections::BTreeMap;
-
-use cubeloom_domain::pipeline::{Parameter, Schedule};
+use cubeloom_domain::pipeline::{Parameters, Schedule};
 use cubeloom_domain::{Code, Problem, Timestamp};
 
 use crate::schedule::{Arrivals, Calendar, awaited};
@@ -10,7 +8,7 @@ use crate::schedule::{Arrivals, Calendar, awaited};
 /// Minimum interval between scheduled runs.
 const SHORTEST: std::time::Duration = std::time::Duration::from_secs(1);
 
-pub fn check(schedule: &Schedule, parameters: &BTreeMap<String, Parameter>, problems: &mut Vec<Problem>) {
+pub fn check(schedule: &Schedule, parameters: &Parameters, problems: &mut Vec<Problem>) {
     let read = match (&schedule.after, &schedule.file) {
         (Some(_), _) => awaited(schedule, "", Timestamp(0)).map(drop),
         (None, Some(_)) => Arrivals::of(schedule).map(drop),

@@ -30,6 +30,8 @@ pub(crate) struct Frame {
     pub here: String,
     /// The reader, if signed in.
     pub caller: Option<Caller>,
+    /// Name of the OpenID Connect provider, for a reader whose session ends on the page.
+    pub provider: Option<String>,
     /// The reader's projects, by name.
     pub projects: Vec<Project>,
     /// Current or last viewed project.
@@ -225,6 +227,7 @@ impl Frame {
         }
         let known = self.project.filter(|name| self.projects.iter().any(|project| project.name == *name));
         self.project = known.or_else(|| self.projects.first().map(|project| project.name.clone()));
+        self.provider = web.oidc().map(|provider| provider.settings.name.clone());
         self.caller = Some(caller);
         self
     }
@@ -248,6 +251,7 @@ impl FromRequestParts<Web> for Frame {
             path: parts.uri.path().to_owned(),
             here: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
             caller: None,
+            provider: None,
             projects: Vec::new(),
             project: cookie("project"),
             nonce: parts.extensions.get::<Nonce>().map(|nonce| nonce.0.clone()).unwrap_or_default(),

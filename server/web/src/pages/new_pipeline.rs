@@ -72,8 +72,26 @@ pub(crate) async fn show(
     });
     let beginnings = std::iter::once(empty).chain(others).collect();
     let document = document(newest.get(&from).cloned()).await?;
-    let document = carried(&document)?;
+    let document = carried(&named(&web, &project, &document).await?)?;
     html(&NewPipelinePage { frame, project, beginnings, document })
+}
+
+/// Maximum number of names that are tried.
+const NAMES: usize = 100;
+
+/// The document with a name that no pipeline of the project has: `my-pipeline`, `my-pipeline-2`, ...
+pub(super) async fn named(web: &Web, project: &str, document: &str) -> ApiResult<String> {
+    let Some(line) = document.lines().find(|line| line.starts_with("name: ")) else {
+        return Ok(document.to_owned());
+    };
+    let wanted = line.trim_start_matches("name: ");
+    for number in 1..=NAMES {
+        let name = if number == 1 { wanted.to_owned() } else { format!("{wanted}-{number}") };
+        if web.store().newest(project, &name).await?.is_none() {
+            return Ok(document.replacen(line, &format!("name: {name}"), 1));
+        }
+    }
+    Ok(document.to_owned())
 }
 
 async fn document(template: Option<InstalledTemplate>) -> ApiResult<String> {

@@ -7,6 +7,7 @@ use axum::response::Response;
 use cubeloom_compiler::plain;
 use serde_json::{Value, json};
 
+use super::new_pipeline::named;
 use super::{Frame, carried, html};
 use crate::assets::{self, Ahead};
 use crate::error::{ApiError, ApiResult};
@@ -51,13 +52,18 @@ pub(crate) async fn show(
     page(frame, project, name, back, &start)
 }
 
-pub(crate) async fn empty(frame: Frame, Path(project): Path<String>) -> ApiResult<Response> {
+pub(crate) async fn empty(
+    State(web): State<Web>,
+    frame: Frame,
+    Path(project): Path<String>,
+) -> ApiResult<Response> {
+    let document = named(&web, &project, EMPTY).await?;
     let title = frame.t("pipeline.new").to_owned();
     let back = format!("/projects/{project}/pipelines");
     let start = json!({
         "project": project,
-        "document": EMPTY,
-        "value": plain(EMPTY),
+        "document": document,
+        "value": plain(&document),
         "readOnly": false,
         "user": frame.user_name(),
     });

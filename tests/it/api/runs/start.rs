@@ -52,6 +52,29 @@ fn parameters_are_read_by_their_types() {
 }
 
 #[test]
+fn parameters_keep_the_order_of_the_document() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let parameters = "parameters:\n  to: {type: integer, default: 3}\n  from: {type: integer}\n  \
+                      by: {type: integer, default: 1}\ntasks:\n";
+    let tasks = task("say", "echo {{ params.from }} {{ params.to }} {{ params.by }}", "");
+    let document = document("ordered", &format!("{parameters}{tasks}"));
+    let order = |object: &serde_json::Value| -> Vec<String> {
+        object["parameters"].as_object().unwrap().keys().cloned().collect()
+    };
+    let checked =
+        editor.post("/projects/default/validate", &json!({"document": document})).expect(200).json();
+    assert_eq!(order(&checked), ["to", "from", "by"]);
+    let made = editor.post("/projects/default/pipelines", &json!({"document": document})).expect(201).json();
+    assert_eq!(order(&made), ["to", "from", "by"]);
+    let body = json!({"pipeline": "ordered", "parameters": {"by": 2, "from": 1}});
+    let run = id(&editor.post("/projects/default/runs", &body).expect(201).json()["run"]);
+    let plan = editor.get(&format!("/runs/{run}/plan")).expect(200).json();
+    assert_eq!(order(&plan), ["to", "from", "by"]);
+    until(&editor, &run, "succeeded");
+}
+
+#[test]
 fn every_mistake_is_told_with_its_place() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);

@@ -12,7 +12,7 @@ mod task;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cubeloom_domain::executor::Facts;
-use cubeloom_domain::pipeline::{Parameter, ParameterType, Pipeline};
+use cubeloom_domain::pipeline::{Parameter, ParameterType, Parameters, Pipeline};
 use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::priority::Priority;
 use cubeloom_domain::template::TemplateSet;
@@ -234,7 +234,7 @@ fn context() -> RunContext {
 }
 
 /// Values for parameters without a default, so that the rest can be compiled.
-fn samples(parameters: &BTreeMap<String, Parameter>) -> JsonMap {
+fn samples(parameters: &Parameters) -> JsonMap {
     let without = parameters.iter().filter(|(_, parameter)| parameter.default.is_none());
     let sample = |parameter: &Parameter| {
         if let Some(first) = parameter.choices.as_ref().and_then(|choices| choices.first()) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cubeloom_domain::pipeline::{Parameter, Pipeline};
+use cubeloom_domain::pipeline::Pipeline;
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::{JsonMap, Problem};
 use cubeloom_store::{PipelineSummary, PipelineVersion};
@@ -153,16 +153,12 @@ impl PipelineView {
             name: pipeline.name.clone(),
             description: pipeline.description.clone().unwrap_or_default(),
             labels: pipeline.labels.clone(),
-            parameters: parameters(&pipeline.parameters),
+            parameters: json!(pipeline.parameters),
             tasks: pipeline.tasks.len(),
             newest,
             problems: problems.iter().map(|problem| ProblemView::told(problem, lang)).collect(),
         }
     }
-}
-
-fn parameters(declared: &BTreeMap<String, Parameter>) -> Value {
-    json!(declared)
 }
 
 impl From<PipelineVersion> for VersionView {
