@@ -53,7 +53,7 @@ impl Logs for KubernetesExecutor {
         let folder = self.worker_folder(key, &name.worker);
         let stream = name.stream;
         Box::pin(blocking(move || match stream {
-            LogStream::Stdout => log_times::since(&folder?.join(LOG), at),
+            LogStream::Stdout => log_times::since(folder?.join(LOG), at),
             LogStream::Stderr => Ok(0),
         }))
     }

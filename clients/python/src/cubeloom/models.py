@@ -475,6 +475,37 @@ class Credentials(TypedDict):
     """
 
 
+class DeviceCodeView(TypedDict):
+    """
+    Codes of a command line.
+    """
+
+    device_code: str
+    """
+    Secret with which the command line fetches the token.
+    """
+    user_code: str
+    """
+    Code that the command line shows and the user confirms.
+    """
+    verification_uri: str
+    """
+    URL at which the user enters the user code.
+    """
+    verification_uri_complete: str
+    """
+    The same with the user code.
+    """
+    expires_in: int
+    """
+    Lifetime of the codes, in seconds.
+    """
+    interval: int
+    """
+    Minimum interval between requests for the token, in seconds.
+    """
+
+
 class DocumentToCheck(TypedDict):
     """
     A document.
@@ -483,6 +514,25 @@ class DocumentToCheck(TypedDict):
     document: str
     """
     Document text, YAML or JSON.
+    """
+
+
+class DurationsView(TypedDict):
+    """
+    Durations of runs.
+    """
+
+    succeeded: int
+    """
+    Number of runs that succeeded.
+    """
+    median_seconds: NotRequired[float | None]
+    """
+    Median of their durations, in seconds.
+    """
+    p90_seconds: NotRequired[float | None]
+    """
+    90th percentile of their durations, in seconds.
     """
 
 
@@ -678,6 +728,36 @@ FilesToImport = TypedDict(
 )
 
 
+class FoundNameView(TypedDict):
+    """
+    A pipeline or a model in search results.
+    """
+
+    project: str
+    """
+    Project.
+    """
+    name: str
+    """
+    Name.
+    """
+
+
+class FoundProjectView(TypedDict):
+    """
+    A project in search results.
+    """
+
+    name: str
+    """
+    Name of the project.
+    """
+    label: str
+    """
+    Display name.
+    """
+
+
 class FrameworkView(TypedDict):
     """
     How the tasks of a framework run on a cluster.
@@ -694,6 +774,68 @@ class FrameworkView(TypedDict):
     why: str
     """
     Reason for this kind.
+    """
+
+
+class GangView(TypedDict):
+    """
+    Workers on several nodes.
+    """
+
+    nodes: int
+    """
+    Number of nodes.
+    """
+    gpus: int
+    """
+    GPUs on each node.
+    """
+
+
+class GpuGroupView(TypedDict):
+    """
+    GPUs of a group over time. Only the fields that the history is grouped by are set.
+    """
+
+    project: NotRequired[str | None]
+    """
+    Project.
+    """
+    user: NotRequired[str | None]
+    """
+    User that the tasks run as.
+    """
+    pipeline: NotRequired[str | None]
+    """
+    Pipeline of the project.
+    """
+    task: NotRequired[str | None]
+    """
+    Task. Omitted for the sum of a project's smallest tasks, if there were more than 500 at a time.
+    """
+    model: NotRequired[str | None]
+    """
+    Product name. Omitted if unknown.
+    """
+    node: NotRequired[str | None]
+    """
+    Node.
+    """
+    node_group: NotRequired[str | None]
+    """
+    Node group. Omitted for nodes without a group. Of a node in several groups, all of them.
+    """
+    total: NotRequired[list[float | None] | None]
+    """
+    GPUs of the group's nodes. Omitted for projects, users and tasks.
+    """
+    allocated: list[float | None]
+    """
+    Allocated GPUs.
+    """
+    used: list[float | None]
+    """
+    Sum of the utilization of its GPUs. `null` if it is unknown.
     """
 
 
@@ -717,6 +859,77 @@ class GpuView(TypedDict):
     type: NotRequired[str | None]
     """
     GPU product.
+    """
+
+
+class GpusNowView(TypedDict):
+    """
+    GPUs of a cluster now.
+    """
+
+    total: float
+    """
+    GPUs of all nodes.
+    """
+    allocated: float
+    """
+    Allocated GPUs.
+    """
+    free: int
+    """
+    Free GPUs. Unhealthy and missing GPUs are not free.
+    """
+    largest_gang: NotRequired[GangView | None]
+
+
+class GridCellView(TypedDict):
+    """
+    A task of a run in the grid.
+    """
+
+    run: int
+    """
+    Position of the run in `runs`, from 0.
+    """
+    state: str
+    """
+    State of the task, as in the run's list of tasks.
+    """
+    instances: int
+    """
+    Number of instances so far.
+    """
+    attempts: int
+    """
+    Number of attempts.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    Time from the start of the first attempt to the end of the last instance, in seconds. Omitted while the task
+    runs, and for runs with more than 5,000 attempts.
+    """
+
+
+class GridTaskView(TypedDict):
+    """
+    A task in the grid.
+    """
+
+    name: str
+    """
+    Name.
+    """
+    removed: bool
+    """
+    Whether the newest version of the pipeline does not have this task.
+    """
+    failures: int
+    """
+    Number of these runs in which the task failed.
+    """
+    cells: list[GridCellView]
+    """
+    Outcome of the task in each run that has it, in the order of the runs.
     """
 
 
@@ -810,6 +1023,45 @@ class HookChange(TypedDict):
     parameters: NotRequired[dict[str, Any] | None]
     """
     Parameters of the runs that the hook starts.
+    """
+
+
+class IdleGpusGroup(TypedDict):
+    """
+    GPU-hours of a group. Only the fields that they are grouped by are set.
+    """
+
+    project: NotRequired[str | None]
+    """
+    Project.
+    """
+    user: NotRequired[str | None]
+    """
+    User that the tasks run as.
+    """
+    pipeline: NotRequired[str | None]
+    """
+    Pipeline of the project.
+    """
+    task: NotRequired[str | None]
+    """
+    Task. Omitted for the sum of a project's smallest tasks, if there were more than 500 at a time.
+    """
+    gpu_hours: float
+    """
+    Allocated GPU-hours.
+    """
+    measured_gpu_hours: float
+    """
+    Part of `gpu_hours` in which the utilization is known.
+    """
+    idle_gpu_hours: NotRequired[float | None]
+    """
+    Idle part of `measured_gpu_hours`. Omitted if the utilization is unknown.
+    """
+    idle_cost: NotRequired[str | None]
+    """
+    Cost of the idle GPU-hours, with a decimal point. Omitted without a price or if the utilization is unknown.
     """
 
 
@@ -969,52 +1221,6 @@ class LiveEvent5(TypedDict):
     """
 
     kind: Literal['revoked']
-
-
-class LogMatch(TypedDict):
-    """
-    Matching line.
-    """
-
-    worker: str
-    """
-    Worker.
-    """
-    stream: str
-    """
-    Stream: `stdout` or `stderr`.
-    """
-    offset: int
-    """
-    Start position of the line in its stream, in bytes.
-    """
-    line: int
-    """
-    Number of the line in its stream, starting at 1.
-    """
-    text: str
-    """
-    Line, truncated after 2,000 characters.
-    """
-
-
-class LogMatches(TypedDict):
-    """
-    Result of a log search.
-    """
-
-    matches: list[LogMatch]
-    """
-    Matching lines, in the order of ranks.
-    """
-    complete: bool
-    """
-    Whether the search covered all logs. If not, there may be more matches.
-    """
-    searched: int
-    """
-    Number of bytes searched.
-    """
 
 
 class LogStreamView(TypedDict):
@@ -2374,6 +2580,17 @@ class SaidView(TypedDict):
     """
 
 
+class ScheduleToPreview(TypedDict):
+    """
+    Schedule to preview.
+    """
+
+    schedule: dict[str, Any]
+    """
+    Schedule as in a document.
+    """
+
+
 class SecretChange(TypedDict):
     """
     New value or description of a secret, or both.
@@ -2386,6 +2603,17 @@ class SecretChange(TypedDict):
     description: NotRequired[str | None]
     """
     New description. If omitted, the current description is kept.
+    """
+
+
+class SentDeviceCode(TypedDict):
+    """
+    Request for the token of a command line.
+    """
+
+    device_code: str
+    """
+    Secret of the command line, from `POST /device/code`.
     """
 
 
@@ -3273,6 +3501,41 @@ class VolumeView(TypedDict):
     """
 
 
+class WantedDeviceCode(TypedDict):
+    """
+    Command line to sign in.
+    """
+
+    client: str
+    """
+    Description of the program and its machine, which the user sees: `cubeloom on laptop`. It becomes the
+    token's name.
+    """
+
+
+class WantedDeviceDecision(TypedDict):
+    """
+    Decision about a command line.
+    """
+
+    user_code: str
+    """
+    Code that the command line shows.
+    """
+    approve: bool
+    """
+    Whether it gets a token.
+    """
+    scope: NotRequired[str | None]
+    """
+    Scope of the token. Defaults to `write`.
+    """
+    project: NotRequired[str | None]
+    """
+    Project that the token is restricted to.
+    """
+
+
 class WantedLink1(TypedDict):
     """
     Invitation for a new account, valid for seven days.
@@ -3565,7 +3828,8 @@ class AuditView(TypedDict):
     """
     via: str
     """
-    Origin of the change: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
+    Origin of the change: `session`, `token <name>`, `device <description>`, `hook <name>`, `command line`, `run`
+    or `server`.
     """
     address: str
     """
@@ -4232,6 +4496,30 @@ class DeliveryView(TypedDict):
     """
 
 
+class DeviceTokenView(TypedDict):
+    """
+    Token of a command line.
+    """
+
+    token: str
+    """
+    Token value, shown only in this response: `Authorization: Bearer <token>`.
+    """
+    user: str
+    """
+    Name of the user whose token it is.
+    """
+    scope: str
+    """
+    Scope: `read`, `run` or `write`.
+    """
+    project: NotRequired[str | None]
+    """
+    Project to which the token is restricted, if set.
+    """
+    expires_at: NotRequired[str | None]
+
+
 class EarlierView(TypedDict):
     """
     Number of workers that an attempt had for a period.
@@ -4379,6 +4667,79 @@ class FiredView(TypedDict):
     """
 
 
+class FoundRunView(TypedDict):
+    """
+    A run in search results.
+    """
+
+    id: str
+    """
+    ID.
+    """
+    project: str
+    """
+    Project.
+    """
+    pipeline: str
+    """
+    Pipeline of the run.
+    """
+    state: str
+    """
+    State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    """
+    created_at: str
+    """
+    Time at which the run was requested.
+    """
+
+
+class FoundView(TypedDict):
+    """
+    Results of a search, by kind. Each list has at most eight items, the best matches first.
+    """
+
+    projects: list[FoundProjectView]
+    """
+    Projects.
+    """
+    pipelines: list[FoundNameView]
+    """
+    Pipelines.
+    """
+    runs: list[FoundRunView]
+    """
+    Runs, newest first.
+    """
+    models: list[FoundNameView]
+    """
+    Models.
+    """
+
+
+GpuHistoryView = TypedDict(
+    'GpuHistoryView',
+    {
+        'cluster': str,
+        'from': str,
+        'until': str,
+        'step_seconds': int,
+        'total': list[float | None],
+        'allocated': list[float | None],
+        'measured': list[float | None],
+        'used': list[float | None],
+        'power': list[float | None],
+        'energy_kwh': NotRequired[float | None],
+        'pending_jobs': list[float | None],
+        'pending_gpus': list[float | None],
+        'oldest_wait_seconds': list[float | None],
+        'groups': list[GpuGroupView],
+        'others': NotRequired[GpuGroupView | None],
+        'now': NotRequired[GpusNowView | None],
+    },
+)
+
+
 class GraphView(TypedDict):
     """
     A run as a graph of tasks and their dependencies.
@@ -4391,6 +4752,71 @@ class GraphView(TypedDict):
     edges: list[EdgeView]
     """
     Edges between tasks, in execution order.
+    """
+
+
+class GridRunView(TypedDict):
+    """
+    A run in the grid.
+    """
+
+    id: str
+    """
+    ID.
+    """
+    state: str
+    """
+    State of the run: `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    """
+    created_at: str
+    """
+    Time at which the run was requested.
+    """
+    started_at: NotRequired[str | None]
+    duration_seconds: NotRequired[float | None]
+    """
+    Time from start to end, in seconds. Omitted until the run has ended.
+    """
+    queued_seconds: NotRequired[float | None]
+    """
+    Time that the run waited for other runs of its pipeline, in seconds. Omitted while it is waiting.
+    """
+    version: NotRequired[int | None]
+    """
+    Version of the pipeline. Omitted if the run was started from a document.
+    """
+    logical_date: NotRequired[str | None]
+    trigger: str
+    """
+    What started the run: `person`, `schedule`, `backfill`, `pipeline` (another run ended), `file` (a file
+    arrived), `hook` or `task`.
+    """
+
+
+class GridView(TypedDict):
+    """
+    Runs of a pipeline by their tasks.
+    """
+
+    runs: list[GridRunView]
+    """
+    Runs, oldest first.
+    """
+    tasks: list[GridTaskView]
+    """
+    Tasks of the newest version in document order, followed by tasks that only other versions have. At most 500.
+    """
+    truncated: bool
+    """
+    Whether tasks are missing. Only the first 500 tasks of each run are read.
+    """
+    durations: DurationsView
+    """
+    Durations of the runs that succeeded.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Cursor of older runs, to be sent as `cursor`. Omitted if there are none.
     """
 
 
@@ -4557,6 +4983,18 @@ class Hunk(TypedDict):
     """
     Number of the first line in the new text, from 1. For removed lines, the number of the line that follows them.
     """
+
+
+IdleGpusView = TypedDict(
+    'IdleGpusView',
+    {
+        'from': str,
+        'until': str,
+        'currency': NotRequired[str | None],
+        'groups': list[IdleGpusGroup],
+        'others': NotRequired[IdleGpusGroup | None],
+    },
+)
 
 
 class ImportView(TypedDict):
@@ -4761,6 +5199,65 @@ class LogChunk(TypedDict):
     """
 
 
+class LogMatch(TypedDict):
+    """
+    Matching line.
+    """
+
+    worker: str
+    """
+    Worker.
+    """
+    stream: str
+    """
+    Stream: `stdout` or `stderr`.
+    """
+    offset: int
+    """
+    Start position of the line in its stream, in bytes.
+    """
+    line: int
+    """
+    Number of the line in its stream, starting at 1.
+    """
+    text: str
+    """
+    Line, truncated after 2,000 characters. Text before a carriage return is omitted.
+    """
+    at: NotRequired[str | None]
+    cursor: str
+    """
+    Cursor of the line: `cursor` or `before` of a request for the logs around it, with the same worker and stream.
+    """
+
+
+class LogMatches(TypedDict):
+    """
+    Result of a log search.
+    """
+
+    matches: list[LogMatch]
+    """
+    Matching lines, by their arrival times, then by rank.
+    """
+    complete: bool
+    """
+    Whether the search covered all logs. If not, there may be more matches.
+    """
+    searched: int
+    """
+    Number of bytes searched.
+    """
+    lines: int
+    """
+    Number of lines searched.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Cursor to continue an incomplete search: `cursor` of the next request.
+    """
+
+
 class LogText(TypedDict):
     """
     Part of the logs.
@@ -4777,6 +5274,10 @@ class LogText(TypedDict):
     cursor: str
     """
     Cursor to continue from: `cursor` of the next request, or `Last-Event-ID` of the event stream.
+    """
+    start: NotRequired[str | None]
+    """
+    Cursor to read backwards from: `before` of the next request. Omitted at the beginning of the logs.
     """
     ended: bool
     """
@@ -5260,6 +5761,21 @@ class NewVolume(TypedDict):
     """
 
 
+class NextDateView(TypedDict):
+    """
+    A next date.
+    """
+
+    date: str
+    """
+    Logical date.
+    """
+    local: str
+    """
+    The same time in the time zone of the schedule, with its offset from UTC: `2026-01-31T06:00:00+08:00`.
+    """
+
+
 class NoticeView(TypedDict):
     """
     Cluster event of an attempt: why a worker is pending, what could not be mounted, where a worker was placed.
@@ -5357,7 +5873,8 @@ class Item2(TypedDict):
     """
     via: str
     """
-    Origin of the change: `session`, `token <name>`, `hook <name>`, `command line`, `run` or `server`.
+    Origin of the change: `session`, `token <name>`, `device <description>`, `hook <name>`, `command line`, `run`
+    or `server`.
     """
     address: str
     """
@@ -7417,6 +7934,26 @@ class SavedPipeline(TypedDict):
     created_at: str
     """
     Time at which the version was saved.
+    """
+
+
+class SchedulePreviewView(TypedDict):
+    """
+    Next dates of a schedule that is not stored.
+    """
+
+    timezone: str
+    """
+    Time zone of the schedule.
+    """
+    next: list[NextDateView]
+    """
+    Next dates, also while the schedule is paused. Empty for a schedule that waits for an event, or that has
+    problems.
+    """
+    problems: list[ProblemView]
+    """
+    Problems of the schedule, with their paths in a document.
     """
 
 

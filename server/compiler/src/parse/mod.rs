@@ -18,9 +18,7 @@ pub(crate) use decode::Decoder;
 pub(crate) use node::Node;
 pub(crate) use pipeline::is_variable;
 
-use std::collections::BTreeMap;
-
-use cubeloom_domain::pipeline::{Pipeline, Schedule};
+use cubeloom_domain::pipeline::{Parameters, Pipeline, Schedule};
 use cubeloom_domain::template::TaskTemplate;
 use cubeloom_domain::{Code, JsonMap, Problem, Severity};
 
@@ -85,7 +83,7 @@ pub fn parse_schedule(schedule: JsonMap) -> Result<Schedule, Vec<Problem>> {
     let mut decoder = Decoder::at("/schedule");
     let schedule = pipeline::schedule(&mut decoder, &Node::from_json(&serde_json::Value::Object(schedule)))
         .unwrap_or_default();
-    validate::check_schedule(&schedule, &BTreeMap::new(), &mut decoder.problems);
+    validate::check_schedule(&schedule, &Parameters::new(), &mut decoder.problems);
     if decoder.problems.is_empty() { Ok(schedule) } else { Err(decoder.problems) }
 }
 

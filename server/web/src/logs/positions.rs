@@ -43,10 +43,11 @@ impl Cursor {
     pub(crate) async fn placed(mut self, chosen: &Chosen) -> ApiResult<Self> {
         let Some(since) = self.since.take() else { return Ok(self) };
         for log in chosen.list().await? {
-            if !self.offsets.contains_key(&log.name) {
-                let begin = first_line(chosen, &log, since).await?;
-                self.offsets.insert(log.name, begin);
+            if self.offsets.contains_key(&log.name) {
+                continue;
             }
+            let begin = first_line(chosen, &log, since).await?;
+            self.offsets.insert(log.name, begin);
         }
         Ok(self)
     }
