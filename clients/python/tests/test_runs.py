@@ -59,7 +59,7 @@ def test_a_run_that_fails_says_so(client: Client) -> None:
 
 
 def test_the_item_that_failed_is_named(client: Client) -> None:
-    text = document("py-items", "test {{ item }} != b").replace("    arguments:", "    for_each: [a, b]\n    arguments:")
+    text = document("py-items", "test {{ item }} != b").replace("    arguments:", "    for_each: {list: [a, b]}\n    arguments:")
     run = client.run_document(text)
     with pytest.raises(RunFailed, match=r"task work \(item 'b'\)"):
         run.wait(60)

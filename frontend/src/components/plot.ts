@@ -5,6 +5,8 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../core/dom";
 import { language, t } from "../core/texts";
+import { exact } from "../core/time";
+import { timeLabels } from "./plot-time";
 import { stacked } from "./stack";
 
 export interface PlotSeries {
@@ -127,12 +129,16 @@ export class Plot {
     const time = this.#options.axis === "time";
     const { least } = this.#options;
     const first: uPlot.Series = { label: time ? t("common.plot-time") : (this.#options.steps ?? t("common.plot-step")) };
-    if (!time) first.value = (_plot, value: number | null) => (value === null ? "–" : number(value));
+    const shown = (x: number) => (time ? exact(new Date(x * 1000), language()) : number(x));
+    first.value = (_plot, value: number | null) => (value === null ? "–" : shown(value));
+    const times: uPlot.Axis = { ...axis, values: (_plot, ticks, _axis, _space, increment) => timeLabels(ticks, increment, language()) };
     this.#plot = new uPlot(
       {
         ...this.#size(),
+        // The last label of the x axis is centered at the edge.
+        padding: [null, 20, null, null],
         scales: { x: { time }, ...(least === undefined ? {} : { y: { range: (_plot, low, high) => [Math.min(least, low), high > least ? high * 1.1 : least + 1] } }) },
-        axes: [time ? axis : { ...axis, incrs: WHOLE }, { ...axis, size: 58, values: (_plot, values) => values.map(number) }],
+        axes: [time ? times : { ...axis, incrs: WHOLE }, { ...axis, size: 58, values: (_plot, values) => values.map(number) }],
         series: [first, ...lines],
         cursor: { points: { size: 7 }, drag: { setScale: this.#options.zoomed === undefined, x: true, y: false } },
         legend: { live: true },

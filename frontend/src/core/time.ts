@@ -57,7 +57,7 @@ export function bytes(amount: number): string {
 
 /** The exact time in the user's language and time zone. */
 export function exact(moment: Date, lang: string): string {
-  return new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium" }).format(moment);
+  return new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" }).format(moment);
 }
 
 /** Updates the elements inside: `time[data-moment]`, `[data-since]`. */

@@ -74,7 +74,7 @@ tasks:
   - name: each
     template: python
     needs: [count]
-    for_each: [1, 2]
+    for_each: {list: [1, 2]}
     arguments: {code: "print('item', __import__('sys').argv[1])", args: ["{{ item }}"]}
   - name: sum
     template: python
@@ -174,7 +174,7 @@ fn a_run_is_approved_followed_and_cancelled() {
     let file = laptop.app.pipeline(
         "long",
         r#"
-  - {name: ask, template: approval, arguments: {question: "Go on?"}}
+  - {name: ask, template: approval, arguments: {message: "Go on?"}}
   - {name: hang, template: command, needs: [ask], arguments: {command: [sh, -c, "echo begun; sleep 600"]}}
 "#,
     );

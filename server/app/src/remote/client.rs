@@ -269,14 +269,14 @@ fn asked(response: &Response) -> Option<Duration> {
 /// # Errors
 /// It is not an HTTP URL.
 pub fn url(text: &str) -> anyhow::Result<String> {
-    let text = text.trim().trim_end_matches('/');
+    let text = text.trim();
     let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
     let parsed = Url::parse(&full).map_err(|_| wrong_url(text))?;
     let is_server = matches!(parsed.scheme(), "http" | "https") && parsed.host().is_some();
     if !is_server || parsed.query().is_some() || parsed.fragment().is_some() {
         return Err(wrong_url(text));
     }
-    Ok(full)
+    Ok(full.trim_end_matches('/').to_owned())
 }
 
 fn wrong_url(text: &str) -> anyhow::Error {

@@ -30,7 +30,7 @@ async fn a_newer_schema_is_refused(fixture: Fixture) {
     outside(&fixture.url, "INSERT INTO schema_version VALUES (999, 'x')").await;
     let refused = refusal(&fixture.url).await;
     assert!(matches!(refused, StoreError::NewerSchema { found: 999, .. }), "{refused}");
-    assert!(refused.to_string().contains("999") && refused.to_string().contains("up to 30"), "{refused}");
+    assert!(refused.to_string().contains("999") && refused.to_string().contains("up to 31"), "{refused}");
 }
 
 async fn a_foreign_schema_is_refused(fixture: Fixture) {
@@ -47,7 +47,7 @@ async fn servers_may_start_together(fixture: Fixture) {
         DROP TABLE members; DROP TABLE sessions; DROP TABLE api_tokens; DROP TABLE device_codes; DROP TABLE links; DROP TABLE secrets; \
         DROP TABLE quota_marks; DROP TABLE queues; DROP TABLE schedules; DROP TABLE firings; DROP TABLE backfills; DROP TABLE alert_deliveries; \
         DROP TABLE alert_channels; DROP TABLE budgets; DROP TABLE prices; DROP TABLE usage_days; DROP TABLE lengths; DROP TABLE sizes; DROP TABLE size_changes; DROP TABLE size_reverts; DROP TABLE limits; DROP TABLE priority_classes; DROP TABLE volumes; DROP TABLE registries; DROP TABLE hooks; DROP TABLE audit; DROP TABLE idempotency; \
-        DROP TABLE users; DROP TABLE projects; DROP TABLE clusters; DROP TABLE nodes_aside; DROP TABLE node_failures; DROP TABLE preflight_norms; DROP TABLE secret_uses; DROP TABLE audit_streams; DROP TABLE audit_sent";
+        DROP TABLE users; DROP TABLE projects; DROP TABLE clusters; DROP TABLE nodes_aside; DROP TABLE node_failures; DROP TABLE preflight_norms; DROP TABLE secret_uses; DROP TABLE gpu_series; DROP TABLE gpu_sampler; DROP TABLE audit_streams; DROP TABLE audit_sent";
     outside(&fixture.url, drop).await;
     let servers: Vec<_> = (0..4)
         .map(|_| {
