@@ -8,6 +8,9 @@ use super::node::{Entry, Kind, Node};
 use crate::nearest::hint;
 use crate::path::Path;
 
+/// Maximum number of keys that are listed where another type was found.
+const FEW_KEYS: usize = 8;
+
 /// Reads values and collects their problems.
 #[derive(Debug, Default)]
 pub struct Decoder {
@@ -72,7 +75,14 @@ impl Decoder {
         absent: &[(&str, &str)],
     ) -> Option<Map<'n>> {
         let Kind::Map(entries) = &node.kind else {
-            self.wrong_type(node, &format!("{what} (a mapping)"));
+            // The form of something small is said at once.
+            self.wrong_type(
+                node,
+                &match keys.len() {
+                    0..=FEW_KEYS => format!("{what} (a mapping with {})", keys.join(", ")),
+                    _ => format!("{what} (a mapping)"),
+                },
+            );
             return None;
         };
         for entry in entries.iter().filter(|entry| !keys.contains(&entry.key.as_ref())) {
