@@ -62,7 +62,7 @@ test("a version says where it comes from, and leads there", async () => {
   assert.equal(await page.getByRole("button", { name: "Set alias" }).count(), 0, "viewers only look");
   await page.getByText("rows.csv").waitFor();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download" }).click()]);
-  assert.match(download.suggestedFilename(), /\.tar\.gz$|\.zip$/);
+  assert.match(download.suggestedFilename(), /^[a-z-]+-\d+\.tar\.gz$/);
   await page.getByRole("link", { name: /^models\/counter\// }).click();
   await page.getByText("weights.json").first().waitFor();
   await page.goto(`/runs/${site.there.second}?tab=outputs`);

@@ -46,8 +46,7 @@ pub(crate) async fn archive(folder: Arc<Folder>, path: &str, name: &str) -> ApiR
         }
         drop(turn);
     });
-    let last = path.trim_end_matches('/').rsplit('/').next().filter(|last| !last.is_empty());
-    let mut headers = headers(&format!("{}.tar.gz", last.unwrap_or(name)), Show::Download);
+    let mut headers = headers(&format!("{name}.tar.gz"), Show::Download);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/gzip"));
     Ok((headers, Body::from_stream(ReceiverStream::new(receiver))).into_response())
 }
