@@ -1,4 +1,4 @@
-//! Follows docs/guide.md step by step.
+//! Follows docs/guide.md and docs/guide-administrators.md step by step.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -17,9 +17,9 @@ use crate::templates::rig;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The code blocks of the guide in one language, in order.
-fn blocks(language: &str) -> Vec<String> {
-    let text = fs::read_to_string(Path::new(ROOT).join("docs/guide.md")).unwrap();
+/// The code blocks of a guide in one language, in order.
+fn blocks(guide: &str, language: &str) -> Vec<String> {
+    let text = fs::read_to_string(Path::new(ROOT).join("docs").join(guide)).unwrap();
     let fence = format!("\n```{language}\n");
     text.split(&fence).skip(1).map(|block| block.split("\n```").next().unwrap().to_owned()).collect()
 }
@@ -31,7 +31,34 @@ fn the_guide_does_what_it_says() {
     let administrator = server.as_(Who::Administrator);
     make_run(&server, &administrator);
 
-    let shell = blocks("sh").join("\n");
+    let said = run_shell(&server, "guide.md");
+    assert!(said.contains("succeeded"), "{said}");
+    assert!(said.contains("accuracy"), "{said}");
+    let versions = administrator.get("/projects/default/pipelines/digits/versions").expect(200).json();
+    assert_eq!(versions["items"].as_array().unwrap().len(), 2, "{versions}");
+
+    let mut client = python::command(&format!("{ROOT}/clients/python/requirements-test.txt"), "python");
+    client.args(["-c", &blocks("guide.md", "python").join("\n")]).env("PYTHONPATH", format!("{ROOT}/clients/python/src"));
+    client.env("CUBELOOM_URL", server.url()).env("CUBELOOM_TOKEN", administrator.token().unwrap());
+    let accuracy: f64 = done_well(&mut client).trim().lines().last().unwrap().parse().unwrap();
+    assert!(accuracy > 0.95, "{accuracy}");
+}
+
+#[test]
+fn the_administrators_guide_does_what_it_says() {
+    let server = Server::start();
+    let administrator = server.as_(Who::Administrator);
+    let said = run_shell(&server, "guide-administrators.md");
+    assert!(said.contains("/link?token="), "{said}");
+    assert!(said.contains("second succeeded") && said.contains("✓ two succeeded"), "{said}");
+    let queues = administrator.get("/quotas").expect(200).text();
+    assert!(queues.contains("research"), "{queues}");
+    assert_eq!(administrator.get("/projects/vision/budget").expect(200).json()["amount"], "1200.00");
+}
+
+/// Runs the commands of a guide on the server's machine, and returns their output.
+fn run_shell(server: &Server, guide: &str) -> String {
+    let shell = blocks(guide, "sh").join("\n");
     assert!(shell.contains("CUBELOOM_TOKEN"), "the guide has commands");
     let shell = shell.replace("http://127.0.0.1:8080", &server.url());
     let program = program::cubeloom();
@@ -39,17 +66,7 @@ fn the_guide_does_what_it_says() {
     let mut bash = Command::new("bash");
     bash.args(["-euo", "pipefail", "-c", &shell]).current_dir(server.path(""));
     bash.env("CUBELOOM_DATA", server.data());
-    let said = done_well(&mut bash);
-    assert!(said.contains("succeeded"), "{said}");
-    assert!(said.contains("accuracy"), "{said}");
-    let versions = administrator.get("/projects/default/pipelines/digits/versions").expect(200).json();
-    assert_eq!(versions["items"].as_array().unwrap().len(), 2, "{versions}");
-
-    let mut client = python::command(&format!("{ROOT}/clients/python/requirements-test.txt"), "python");
-    client.args(["-c", &blocks("python").join("\n")]).env("PYTHONPATH", format!("{ROOT}/clients/python/src"));
-    client.env("CUBELOOM_URL", server.url()).env("CUBELOOM_TOKEN", administrator.token().unwrap());
-    let accuracy: f64 = done_well(&mut client).trim().lines().last().unwrap().parse().unwrap();
-    assert!(accuracy > 0.95, "{accuracy}");
+    done_well(&mut bash)
 }
 
 /// The state after `make run`: the example is stored and has run once.
