@@ -38,7 +38,9 @@ fn the_guide_does_what_it_says() {
     assert_eq!(versions["items"].as_array().unwrap().len(), 2, "{versions}");
 
     let mut client = python::command(&format!("{ROOT}/clients/python/requirements-test.txt"), "python");
-    client.args(["-c", &blocks("guide.md", "python").join("\n")]).env("PYTHONPATH", format!("{ROOT}/clients/python/src"));
+    client
+        .args(["-c", &blocks("guide.md", "python").join("\n")])
+        .env("PYTHONPATH", format!("{ROOT}/clients/python/src"));
     client.env("CUBELOOM_URL", server.url()).env("CUBELOOM_TOKEN", administrator.token().unwrap());
     let accuracy: f64 = done_well(&mut client).trim().lines().last().unwrap().parse().unwrap();
     assert!(accuracy > 0.95, "{accuracy}");

@@ -15,7 +15,7 @@ interface FoldParts {
   /** The fields of the task or pipeline in it. */
   readonly keys: readonly string[];
   /** A short summary of the set values; empty if there are none. */
-  readonly summary: string;
+  readonly summary: ReactNode;
   readonly open?: boolean;
   readonly children: ReactNode;
 }

@@ -9,9 +9,9 @@ import { readText, shown, useDraft } from "../draft";
 import { Frame } from "../fields/frame";
 import { TextField } from "../fields/text";
 
-/** A schedule's expression in words; the expression itself if it is invalid, and empty text if there is none. */
-export function cronSummary(value: Json | undefined): string {
-  return (typeof value === "string" ? cronWords(value, tongue()) : null) ?? shown(value);
+/** A schedule's expression in words; the expression itself if it is invalid. */
+export function CronSummary({ cron }: { cron: Json }) {
+  return <>{(typeof cron === "string" ? cronWords(cron, tongue()) : null) ?? shown(cron)}</>;
 }
 
 function tongue(): Tongue {

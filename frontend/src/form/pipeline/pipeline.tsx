@@ -13,7 +13,7 @@ import { valueAt } from "../../graph/edit";
 import { isMapping } from "../path";
 import { PlacementPart } from "../task/placement";
 import { ParametersField } from "./parameters";
-import { SchedulePart } from "./schedule";
+import { SchedulePart } from "./schedule-part";
 
 /** Every field of the pipeline, in sections. */
 export function PipelineForm() {

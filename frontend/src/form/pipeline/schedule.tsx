@@ -1,4 +1,4 @@
-//! The schedule of a pipeline.
+//! The fields of a pipeline's schedule, loaded when they are first shown.
 
 import { useState } from "react";
 import { t } from "../../core/texts";
@@ -7,25 +7,20 @@ import { FormContext, useBound, useForm } from "../context";
 import { shown } from "../draft";
 import { AmountField } from "../fields/amount";
 import { Field } from "../fields/field";
-import { Fold } from "../fold";
 import { valueAt } from "../../graph/edit";
 import { isMapping } from "../path";
 import { writeAt } from "../write";
 import { browserZone, UTC } from "../zones";
-import { CronField, cronSummary } from "./cron";
+import { CronField } from "./cron";
 import { NextDates } from "./next-dates";
 import { ScheduleKinds, WAYS, type Way } from "./schedule-kinds";
 import { ZoneField } from "./zone";
 
-/** The most significant field of each other kind. */
-const SUMMARY = [["every"], ["after", "pipeline"], ["file", "path"]];
 const ZONE = ["schedule", "timezone"];
 
-export function SchedulePart() {
+export function ScheduleFields() {
   const form = useForm();
-  const { document } = form;
-  const title = t("form.schedule");
-  const bound = useBound(["schedule"], title);
+  const bound = useBound(["schedule"], t("form.schedule"));
   const value = isMapping(bound.value) ? bound.value : null;
   const [wanted, setWanted] = useState<Way>("none");
   const [kept, setKept] = useState<Partial<Record<Way, Json>>>({});
@@ -45,7 +40,7 @@ export function SchedulePart() {
     return isNew && zone !== UTC && valueAt(after, ZONE) === undefined ? writeAt(after, [], ZONE, zone) : after;
   };
   return (
-    <Fold name="schedule" title={title} keys={["schedule"]} summary={cronSummary(valueAt(document, ["schedule", "cron"])) || shown(SUMMARY.map((path) => valueAt(document, ["schedule", ...path])).find((one) => one !== undefined))}>
+    <>
       <ScheduleKinds chosen={way} disabled={bound.readOnly} choose={choose} />
       <FormContext value={{ ...form, complete }}>
         {way === "cron" ? <CronField /> : null}
@@ -55,7 +50,7 @@ export function SchedulePart() {
         {way === "none" ? null : <Rest value={value} zone={value ? UTC : zone} />}
       </FormContext>
       <p className="field-help">{t("form.schedule-help")}</p>
-    </Fold>
+    </>
   );
 }
 
