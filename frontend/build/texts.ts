@@ -31,7 +31,7 @@ function used(folder: string): Set<string> {
 }
 
 // Texts that come with what shows them; all others are there from the beginning.
-const SETS: Record<string, readonly string[]> = { pages: ["api", "import", "monitoring", "people", "projects", "quotas", "run", "runs", "secrets", "sizing", "storage", "terminals", "usage"], editor: ["editor", "canvas"], form: ["form", "graph"], cron: ["cron"], finder: ["finder"] };
+const SETS: Record<string, readonly string[]> = { pages: ["api", "import", "monitoring", "people", "plot", "projects", "quotas", "run", "runs", "secrets", "sizing", "storage", "terminals", "usage"], editor: ["editor", "canvas"], form: ["form", "graph"], cron: ["cron"], finder: ["finder"] };
 const LATER = Object.values(SETS).flat();
 
 export function texts(sources: string, folder: string): Plugin {

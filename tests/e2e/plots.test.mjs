@@ -1,6 +1,7 @@
 // Plots of runs: metrics as lines, tasks as a Gantt chart.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { flawless, settled } from "./support/browser.mjs";
@@ -60,7 +61,10 @@ const painted = (plot) =>
   });
 
 /** The lines in a plot's legend. */
-const legend = async (plot) => (await plot.locator(".u-legend .u-series .u-label").allInnerTexts()).slice(1);
+const legend = (plot) => plot.locator(".plot-legend button").allInnerTexts();
+
+/** A plot's canvas, as an address of its pixels. */
+const pixels = (plot) => plot.locator("canvas").evaluate((canvas) => canvas.toDataURL());
 
 test("the metrics of a run are lines", async () => {
   const page = await site.open({ as: "vera" });
@@ -76,6 +80,68 @@ test("the metrics of a run are lines", async () => {
   await settled(page);
   await page.locator("#metrics-none").waitFor({ state: "visible" });
   assert.equal(await page.locator("#metrics .plot").count(), 0, "there is nothing to draw");
+  flawless(page);
+  await page.context().close();
+});
+
+test("a plot has a tooltip by keyboard, a CSV file and a remembered log scale", async () => {
+  const page = await site.open({ as: "vera" });
+  await page.goto(`/runs/${site.there.second}?tab=metrics`);
+  await settled(page);
+  const plot = page.locator("#metrics .plot", { hasText: "loss" });
+  const tip = plot.locator(".plot-tip");
+  await plot.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await tip.waitFor();
+  assert.match(await tip.innerText(), /^Step 1\s+learn\s+0\.5$/);
+  for (let at = 2; at <= 6; at += 1) await page.keyboard.press("ArrowRight");
+  assert.equal(await plot.getByRole("status").textContent(), "Step 5. learn: 0.16667", "it stays at the last step");
+  const [inner, outer] = [await tip.boundingBox(), await plot.boundingBox()];
+  assert.ok(inner.x >= outer.x && inner.x + inner.width <= outer.x + outer.width, JSON.stringify({ inner, outer }));
+  assert.ok(inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height, JSON.stringify({ inner, outer }));
+  await page.keyboard.press("Escape");
+  await tip.waitFor({ state: "hidden" });
+
+  // A click on a name hides its line, and another shows it.
+  const name = plot.getByRole("button", { name: "learn", exact: true });
+  await name.click();
+  assert.equal(await name.getAttribute("aria-pressed"), "false");
+  assert.deepEqual(await painted(plot), [0, 0, 0]);
+  await name.click();
+  assert.ok((await painted(plot))[0] > 100);
+
+  const menu = plot.locator("summary");
+  await menu.press("Enter");
+  const coming = page.waitForEvent("download");
+  await plot.getByRole("button", { name: "Download CSV" }).click();
+  const file = await coming;
+  assert.equal(file.suggestedFilename(), "loss.csv");
+  const lines = readFileSync(await file.path(), "utf8").split("\n");
+  assert.deepEqual(lines.slice(0, 3), ["Step,learn", "0,1", "1,0.5"]);
+  assert.equal(lines.length, 8, "a head, six steps, and the end of the last line");
+
+  const log = plot.getByRole("button", { name: "Log scale" });
+  await menu.press("Enter");
+  assert.equal(await log.getAttribute("aria-pressed"), "false");
+  const linear = await pixels(plot);
+  await log.click();
+  assert.equal(await log.getAttribute("aria-pressed"), "true");
+  const logarithmic = await pixels(plot);
+  assert.notEqual(logarithmic, linear);
+  const smooth = plot.getByRole("button", { name: "0.6" });
+  await smooth.click();
+  assert.equal(await smooth.getAttribute("aria-pressed"), "true");
+  assert.notEqual(await pixels(plot), logarithmic);
+
+  // The choices hold for all metrics. Here a value is 0.
+  await page.goto(`/runs/${site.there.flat}?tab=metrics`);
+  await settled(page);
+  const other = page.locator("#metrics .plot", { hasText: "height" });
+  await other.locator("summary").press("Enter");
+  assert.equal(await other.getByRole("button", { name: "0.6" }).getAttribute("aria-pressed"), "true");
+  assert.equal(await other.getByRole("button", { name: "Log scale" }).getAttribute("aria-disabled"), "true");
+  await other.getByText("A log scale needs values above 0.").waitFor();
   flawless(page);
   await page.context().close();
 });

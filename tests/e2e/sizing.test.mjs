@@ -21,8 +21,8 @@ for (const [lang, theme, size] of [["en", "light", "wide"], ["zh", "dark", "narr
     await page.goto(PAGE);
     await settled(page);
     assert.equal(await page.locator("[data-plot] canvas").count(), 2);
-    // Actual, requested, used, recommended, and OOM kills; the first row of a legend is the axis.
-    assert.equal(await page.locator("[data-plot=memory] .u-legend .u-series").count(), 6);
+    // Actual, requested, used, recommended, and OOM kills.
+    assert.equal(await page.locator("[data-plot=memory] .plot-legend button").count(), 5);
     assert.ok((await page.locator("#size-changes tbody tr").count()) >= 2);
     await page.locator("#main details summary").press("Enter");
     assert.equal(await page.locator("#main details tbody tr").count(), site.there.past.length);
@@ -42,11 +42,11 @@ test("a task's page and an attempt lead to it, and an editor takes it back by ke
   await page.getByRole("link", { name: "Right-sizing", exact: true }).press("Enter");
   await page.waitForURL(`**${PAGE}`);
   await settled(page);
-  // The legend shows the values of the second to last attempt.
+  // The tooltip shows the values of the second to last attempt.
   const plot = page.locator("[data-plot=memory]");
   await plot.focus();
   for (let at = 0; at < 5; at += 1) await page.keyboard.press("ArrowRight");
-  assert.equal(await plot.locator(".u-legend .u-value").first().innerText(), "5");
+  assert.equal(await plot.locator(".plot-tip-head").innerText(), "Attempt 5");
   await page.getByRole("button", { name: "Revert to requested" }).press("Enter");
   await page.getByRole("dialog").getByRole("button", { name: "Revert to requested" }).press("Enter");
   await page.getByText("Reverted by emil").waitFor();

@@ -48,13 +48,13 @@ test("what a task uses is drawn while it runs, beside what it may use", async ()
   // With the keyboard alone.
   await part.locator("summary").focus();
   await page.keyboard.press("Enter");
-  const memory = part.locator(".plot", { hasText: "Memory (GiB)" });
+  const memory = part.getByRole("group", { name: /^Memory, GiB\./ });
   await memory.waitFor();
   // The first samples may be from before its memory is allocated.
   await until("the memory of its text", async () => /^worker-0: 0\.0[23]\d*; limit: 0\.25$/.test(await values(memory)));
   const state = async () => (await api("GET", `/runs/${run}`)).body.state;
-  const points = () => memory.evaluate((box) => box.querySelectorAll(".u-legend .u-series").length);
-  assert.equal(await points(), 3, "the time, the worker, its limit, which is what it asked for");
+  const points = () => memory.evaluate((box) => box.querySelectorAll(".plot-legend button").length);
+  assert.equal(await points(), 2, "the worker, and its limit, which is what it requested");
   assert.equal(await state(), "running", "it was drawn while it ran");
   const usage = async () => (await api("GET", `/runs/${run}/tasks/work/usage`)).body;
   const line = (view, name) => view.workers[0].lines.find((one) => one.name === name);

@@ -1,154 +1,134 @@
-//! A line plot of metrics over steps or time, rendered by uPlot. The legend shows the values at the pointer,
-//! or at the position moved with the arrow keys.
+//! A plot of metrics over steps or time, rendered by uPlot. A tooltip shows the values at the pointer, or at
+//! the position moved with the arrow keys.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../core/dom";
-import { language, t } from "../core/texts";
-import { exact } from "../core/time";
-import { timeLabels } from "./plot-time";
-import { stacked } from "./stack";
+import { hand } from "../core/hand";
+import { csv, fileName } from "./plot-csv";
+import { picture } from "./plot-image";
+import { PlotLegend } from "./plot-legend";
+import { dataOf, drawingOf, linesOf, type Line } from "./plot-lines";
+import { colourOf, mark, resolved } from "./plot-look";
+import { PlotMenu } from "./plot-menu";
+import type { PlotOptions, PlotSeries } from "./plot-options";
+import { numbers } from "./plot-single";
+import { PlotTip, type Tip } from "./plot-tip";
+import { positive, rowsAt, singles, valueAt } from "./plot-values";
+import { view, watchView, type View } from "./plot-view";
+import { amount, axisName, description, position } from "./plot-words";
 
-export interface PlotSeries {
-  label: string;
-  /** Steps, or seconds since the epoch on a time axis; ascending. */
-  x: number[];
-  /** Null for missing values. */
-  y: (number | null)[];
-  /** Whether it is a reference line, not a measurement. */
-  dashed?: boolean;
-  /** Whether a dashed line is dotted instead, to distinguish it from another one. */
-  dotted?: boolean;
-  /** Whether a value holds until the next one. */
-  stepped?: boolean;
-  /** Single highlighted points without a line. */
-  marks?: boolean;
-}
+export type { PlotOptions, PlotSeries } from "./plot-options";
 
-export interface PlotOptions {
-  title: string;
-  series: PlotSeries[];
-  /** The unit of the x axis. */
-  axis?: "step" | "time";
-  /** The name of a step. */
-  steps?: string;
-  /** In pixels. */
-  height?: number;
-  /** The lower bound of the y axis, unless there are lower values. */
-  least?: number;
-  /** Whether missing values interrupt a line. */
-  gaps?: boolean;
-  /** Whether the series are areas on top of each other, at the same x. */
-  stacked?: boolean;
-  /** Called with a selected range of x, instead of zooming in. */
-  zoomed?: (from: number, until: number) => void;
-}
-
-const COLOURS = 6;
-
-/** Steps and attempts are integers: ticks have no fractions. */
-const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+const DARK = "(prefers-color-scheme: dark)";
 
 /** A plot; `box` gets the class `plot`. */
 export class Plot {
   readonly #box: HTMLElement;
   readonly #options: PlotOptions;
   readonly #watch: ResizeObserver;
-  readonly #scheme: () => void;
+  readonly #redraw = (): void => { this.#make(); };
+  readonly #unwatch: () => void;
+  readonly #body = h("div", { class: "plot-body" });
+  readonly #legend = new PlotLegend((label) => { this.#toggle(label); });
+  readonly #menu: PlotMenu;
+  readonly #tip = new PlotTip();
+  readonly #hidden = new Set<string>();
   #plot: uPlot | undefined;
   #series: PlotSeries[];
+  #lines: Line[] = [];
+  #view: View = { log: false, smoothing: 0 };
+  #byKeys = false;
 
   constructor(box: HTMLElement, options: PlotOptions) {
     this.#box = box;
     this.#options = options;
     this.#series = options.series;
+    this.#menu = new PlotMenu(options.title, {
+      csv: () => { this.#csv(); },
+      png: () => { this.#png(); },
+      ...(options.metric ? { positive: () => positive(this.#series) } : {}),
+    });
     box.classList.add("plot");
-    box.tabIndex = 0;
     box.setAttribute("role", "group");
     box.addEventListener("keydown", (event) => { this.#pressed(event); });
+    box.addEventListener("blur", () => { this.#leave(); });
+    box.replaceChildren(h("h3", { class: "plot-title" }, options.title), this.#menu.element, this.#body, this.#legend.element, this.#tip.element, this.#tip.said);
     this.#watch = new ResizeObserver(() => { this.#plot?.setSize(this.#size()); });
-    this.#scheme = () => { this.#make(); };
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", this.#scheme);
+    matchMedia(DARK).addEventListener("change", this.#redraw);
+    this.#unwatch = options.metric ? watchView(this.#redraw) : () => undefined;
     this.#make();
     this.#watch.observe(box);
   }
 
-  /** Replaces the series; if only values were added, the zoom is kept. */
+  /** Replaces the series; if only values were added, what is drawn is kept. */
   update(series: PlotSeries[]): void {
     const same = series.length === this.#series.length && series.every((one, index) => one.label === this.#series[index]?.label);
     this.#series = series;
-    if (!same) this.#make();
-    else this.#plot?.setData(this.#data());
+    if (!same || this.#plot === undefined || this.#wanted().log !== this.#view.log) {
+      this.#make();
+      return;
+    }
+    this.#lines = linesOf(series, this.#view.smoothing);
+    this.#plot.setData(this.#data());
+    this.#menu.refresh();
     this.#describe();
   }
 
   /** Removes the plot from its box. */
   destroy(): void {
     this.#watch.disconnect();
-    matchMedia("(prefers-color-scheme: dark)").removeEventListener("change", this.#scheme);
+    this.#unwatch();
+    matchMedia(DARK).removeEventListener("change", this.#redraw);
     this.#plot?.destroy();
     this.#box.replaceChildren();
   }
 
   #size(): { width: number; height: number } {
-    return { width: Math.max(200, this.#box.clientWidth - 2), height: this.#options.height ?? 240 };
+    return { width: Math.max(200, this.#body.clientWidth), height: this.#options.height ?? 240 };
   }
 
   #data(): uPlot.AlignedData {
-    const edges = this.#options.stacked ? stacked(this.#series.map(({ y }) => y)) : [];
-    const tables = this.#series.map(({ x, y }, at): uPlot.AlignedData => [x, edges[at] ?? y]);
-    return tables.length === 1 && tables[0] ? tables[0] : uPlot.join(tables);
+    return dataOf(this.#lines, this.#options.stacked === true, this.#hidden);
+  }
+
+  /** How it should be drawn: as chosen, if its values permit that. */
+  #wanted(): View {
+    if (!this.#options.metric) return { log: false, smoothing: 0 };
+    const { log, smoothing } = view();
+    return { log: log && positive(this.#series), smoothing };
   }
 
   #make(): void {
     this.#plot?.destroy();
-    const colour = (name: string) => resolve(this.#box, name);
-    const axis: uPlot.Axis = {
-      stroke: colour("--text-muted"),
-      grid: { stroke: colour("--border"), width: 1 },
-      ticks: { stroke: colour("--border"), width: 1 },
-      font: "11px system-ui, sans-serif",
-    };
-    const areas = this.#options.stacked === true;
-    const lines = this.#series.map(({ label, x, dashed, dotted, stepped, marks }, index): uPlot.Series => ({
-      label,
-      stroke: dashed ? colour("--text-muted") : colour(`--series-${(index % COLOURS) + 1}`),
-      width: marks ? 0 : 1.75,
-      // Lines of the same colour differ by their dashes.
-      ...(index >= COLOURS || dashed ? { dash: dotted ? [2, 4] : [6, 3] } : {}),
-      ...(stepped && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}),
-      // A single point would show no dashes.
-      points: marks ? { show: true, size: 11, width: 2 } : { show: x.length === 1 || (x.length <= 30 && !dashed), size: dashed ? 9 : 5 },
-      spanGaps: this.#options.gaps !== true,
-      ...(areas ? { fill: translucent(colour(`--series-${(index % COLOURS) + 1}`)) } : {}),
-      value: (_plot, edge: number | null | undefined, _series, at) => {
-        const value = areas && at !== null ? this.#series[index]?.y[at] : edge;
-        return value == null ? "–" : number(value);
-      },
-    }));
-    const time = this.#options.axis === "time";
-    const { least } = this.#options;
-    const first: uPlot.Series = { label: time ? t("common.plot-time") : (this.#options.steps ?? t("common.plot-step")) };
-    const shown = (x: number) => (time ? exact(new Date(x * 1000), language()) : number(x));
-    first.value = (_plot, value: number | null) => (value === null ? "–" : shown(value));
-    const times: uPlot.Axis = { ...axis, values: (_plot, ticks, _axis, _space, increment) => timeLabels(ticks, increment, language()) };
+    this.#plot = undefined;
+    this.#tip.hide();
+    const single = this.#options.metric ? singles(this.#series) : [];
+    this.#body.replaceChildren(...(single.length > 0 ? [numbers(single, this.#series, this.#options)] : []));
+    this.#menu.element.hidden = this.#legend.element.hidden = single.length > 0;
+    // There are no positions to move to in a number.
+    if (single.length > 0) this.#box.removeAttribute("tabindex");
+    else this.#draw();
+    this.#describe();
+  }
+
+  #draw(): void {
+    this.#box.tabIndex = 0;
+    this.#view = this.#wanted();
+    this.#lines = linesOf(this.#series, this.#view.smoothing);
+    this.#legend.show(this.#series, this.#hidden);
+    this.#menu.refresh();
     this.#plot = new uPlot(
       {
         ...this.#size(),
-        // The last label of the x axis is centered at the edge.
-        padding: [null, 20, null, null],
-        scales: { x: { time }, ...(least === undefined ? {} : { y: { range: (_plot, low, high) => [Math.min(least, low), high > least ? high * 1.1 : least + 1] } }) },
-        axes: [time ? times : { ...axis, incrs: WHOLE }, { ...axis, size: 58, values: (_plot, values) => values.map(number) }],
-        series: [first, ...lines],
+        ...drawingOf(this.#options, this.#lines, { log: this.#view.log, hidden: this.#hidden, colour: (name) => resolved(this.#box, name) }),
         cursor: { points: { size: 7 }, drag: { setScale: this.#options.zoomed === undefined, x: true, y: false } },
-        legend: { live: true },
-        bands: areas ? lines.slice(1).map((_, below): uPlot.Band => ({ series: [below + 2, below + 1] })) : [],
-        hooks: { setSelect: [(plot) => { this.#selected(plot); }] },
+        legend: { show: false },
+        hooks: { setSelect: [(plot) => { this.#selected(plot); }], setCursor: [(plot) => { this.#follow(plot); }] },
       },
       this.#data(),
-      this.#frame(),
+      this.#body,
     );
-    this.#describe();
   }
 
   #selected(plot: uPlot): void {
@@ -158,50 +138,81 @@ export class Plot {
     this.#options.zoomed(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
   }
 
-  #frame(): HTMLElement {
-    const body = h("div", { class: "plot-body" });
-    this.#box.replaceChildren(h("h3", { class: "plot-title" }, this.#options.title), body);
-    return body;
+  #describe(): void {
+    this.#box.setAttribute("aria-label", description(this.#options, this.#series));
   }
 
-  #describe(): void {
-    const lines = this.#series.map(({ label, y }) => {
-      const last = y.at(-1);
-      return `${label}: ${last == null ? "–" : number(last)}`;
+  #toggle(label: string): void {
+    if (!this.#hidden.delete(label)) this.#hidden.add(label);
+    // The areas above a hidden one move down.
+    if (this.#options.stacked) this.#make();
+    for (const [at, { series }] of this.#lines.entries()) {
+      if (series.label === label) this.#plot?.setSeries(at + 1, { show: !this.#hidden.has(label) });
+    }
+    this.#legend.show(this.#series, this.#hidden);
+  }
+
+  /** Shows the values at the cursor. */
+  #follow(plot: uPlot): void {
+    const { idx, left = -1, top = 0 } = plot.cursor;
+    const x = idx == null || left < 0 ? undefined : plot.data[0][idx];
+    if (x === undefined) {
+      this.#tip.hide();
+      return;
+    }
+    const [area, box] = [plot.over.getBoundingClientRect(), this.#box.getBoundingClientRect()];
+    const at = { left: area.left - box.left + left, top: area.top - box.top + top };
+    this.#tip.show(this.#at(x), at, this.#byKeys);
+  }
+
+  #at(x: number): Tip {
+    const shown = this.#lines.filter(({ series, raw }) => !raw && !this.#hidden.has(series.label));
+    const rows = rowsAt(shown.map(({ series }) => series), x).flatMap(({ at, value }) => {
+      const index = shown[at]?.index ?? 0;
+      const reported = this.#series[index];
+      if (reported === undefined) return [];
+      const before = this.#view.smoothing > 0 ? valueAt(reported, x) : null;
+      return [{ mark: mark(reported, index), label: reported.label, value: amount(this.#options, value), ...(before === null ? {} : { raw: amount(this.#options, before) }) }];
     });
-    this.#box.setAttribute("aria-label", `${this.#options.title}. ${lines.join("; ")}`);
+    return { head: position(this.#options, x), rows };
+  }
+
+  #leave(): void {
+    this.#plot?.setCursor({ left: -10, top: -10 });
   }
 
   #pressed(event: KeyboardEvent): void {
     const plot = this.#plot;
+    if (!plot || event.target !== this.#box) return;
+    if (event.key === "Escape" && plot.cursor.idx != null) {
+      // It closes the tooltip, not what the plot is in.
+      event.stopPropagation();
+      this.#leave();
+    }
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    if (!plot || by === 0) return;
+    if (by === 0) return;
     event.preventDefault();
     const count = plot.data[0].length;
     const at = Math.min(count - 1, Math.max(0, (plot.cursor.idx ?? -1) + by));
     const x = plot.data[0][at];
-    if (x !== undefined) plot.setCursor({ left: plot.valToPos(x, "x"), top: plot.over.clientHeight / 2 });
+    if (x === undefined) return;
+    this.#byKeys = true;
+    plot.setCursor({ left: plot.valToPos(x, "x"), top: plot.over.clientHeight / 2 });
+    this.#byKeys = false;
   }
-}
 
-function number(value: number): string {
-  const small = value !== 0 && Math.abs(value) < 1e-3;
-  const large = Math.abs(value) >= 1e6;
-  const notation = small || large ? "scientific" : "standard";
-  return new Intl.NumberFormat(language(), { maximumSignificantDigits: 5, notation }).format(value);
-}
+  #csv(): void {
+    const time = this.#options.axis === "time";
+    const text = csv(axisName(this.#options), this.#series, (x) => (time ? new Date(x * 1000).toISOString() : String(x)));
+    hand(fileName(this.#options.title, "csv"), text, "text/csv");
+  }
 
-/** A computed colour, mostly transparent. */
-function translucent(colour: string): string {
-  return colour.replace(/^rgb\((.*)\)$/, "rgba($1, 0.35)");
-}
-
-// A canvas does not resolve custom properties, but an element's computed colour is always plain.
-function resolve(box: HTMLElement, name: string): string {
-  const probe = h("span");
-  probe.style.color = `var(${name})`;
-  box.append(probe);
-  const colour = getComputedStyle(probe).color;
-  probe.remove();
-  return colour;
+  #png(): void {
+    if (!this.#plot) return;
+    const { title, unit } = this.#options;
+    const colour = (name: string) => resolved(this.#box, name);
+    const names = this.#series.flatMap((one, index) => (this.#hidden.has(one.label) ? [] : [{ label: one.label, colour: colour(colourOf(one, index)) }]));
+    const caption = { title: unit === undefined ? title : `${title}, ${unit}`, names, text: colour("--text"), surface: colour("--surface") };
+    picture(this.#plot.ctx.canvas, caption).toBlob((blob) => { if (blob) hand(fileName(title, "png"), blob, "image/png"); }, "image/png");
+  }
 }

@@ -3,11 +3,11 @@
 import { request } from "../api/client";
 import { openDialog } from "../core/dialog";
 import { h } from "../core/dom";
+import { hand } from "../core/hand";
 import { prose } from "../core/prose";
 import { t } from "../core/texts";
 import { storedFirst } from "./save";
 import type { Session } from "./session";
-import { hand } from "./transfer";
 
 /** Downloads it as a file, and lists what was not exported. */
 export async function exportArgo(session: Session): Promise<void> {

@@ -1,6 +1,7 @@
 //! Documents as files: opened, dropped onto the page, or downloaded.
 
 import { h } from "../core/dom";
+import { hand } from "../core/hand";
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
 import type { Session } from "./session";
@@ -65,11 +66,4 @@ export async function download(session: Session, form: "yaml" | "json"): Promise
   const json = () => `${JSON.stringify(document, undefined, 2)}\n`;
   const text = form === "json" ? json() : await session.text();
   hand(`${document.name || "pipeline"}.${form}`, text, form === "json" ? "application/json" : "application/yaml");
-}
-
-/** Downloads a text as a file. */
-export function hand(name: string, text: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  h("a", { href: url, download: name }).click();
-  setTimeout(() => { URL.revokeObjectURL(url); }, 1000);
 }

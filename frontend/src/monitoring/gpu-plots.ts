@@ -7,7 +7,7 @@ import { t } from "../core/texts";
 import { areas, known, times } from "./gpu-data";
 import type { History } from "./gpu-data";
 
-type Picture = Pick<PlotOptions, "title" | "series" | "stacked">;
+type Picture = Pick<PlotOptions, "title" | "series" | "stacked" | "unit">;
 
 const TITLES: Record<string, string> = {
   project: /* text */ "monitoring.gpus-by-project",
@@ -43,15 +43,15 @@ export class GpuPlots {
     if (boxes.some((box, at) => box !== this.element.children[at])) this.element.append(...boxes);
   }
 
-  #put({ title, series, stacked = false }: Picture): void {
-    const present = this.#plots.get(title);
+  #put(picture: Picture): void {
+    const present = this.#plots.get(picture.title);
     if (present) {
-      present.plot.update(series);
+      present.plot.update(picture.series);
       return;
     }
     const box = h("div", { class: "card padded" });
     this.element.append(box);
-    this.#plots.set(title, { box, plot: new Plot(box, { title, series, stacked, axis: "time", height: 200, gaps: true, least: 0, zoomed: this.#zoomed }) });
+    this.#plots.set(picture.title, { box, plot: new Plot(box, { ...picture, axis: "time", height: 200, gaps: true, least: 0, zoomed: this.#zoomed }) });
   }
 }
 
@@ -73,7 +73,7 @@ function ofQueue(history: History): Picture[] {
   const minutes = history.oldest_wait_seconds.map((seconds) => (seconds === null ? null : seconds / 60));
   return [
     { title: t("monitoring.queue-over"), series: [...line(history, t("monitoring.pending-gpus"), history.pending_gpus), ...line(history, t("monitoring.pending-jobs"), history.pending_jobs)] },
-    { title: t("monitoring.wait-over"), series: line(history, t("monitoring.oldest-wait"), minutes) },
-    { title: t("monitoring.total-power-over"), series: line(history, t("monitoring.power"), history.power) },
+    { title: t("monitoring.wait-over"), unit: t("plot.minutes"), series: line(history, t("monitoring.oldest-wait"), minutes) },
+    { title: t("monitoring.total-power-over"), unit: "W", series: line(history, t("monitoring.power"), history.power) },
   ];
 }

@@ -2,7 +2,7 @@
 
 import { request } from "../api/client";
 import { Plot } from "../components/plot";
-import type { PlotSeries } from "../components/plot";
+import type { PlotOptions, PlotSeries } from "../components/plot";
 import { h, need } from "../core/dom";
 import { t } from "../core/texts";
 import { advised, type Advice } from "../monitoring/advised";
@@ -10,20 +10,21 @@ import { keepTrue, missing } from "../monitoring/data";
 import type { Detail } from "../monitoring/data";
 import { called, facts } from "../monitoring/show";
 
-/** A plot: its title, and its lines with the factor that converts their values to the title's unit. */
+/** A plot: its title, and its lines with the factor that converts their values to its unit. */
 interface Picture {
   title: string;
+  unit: string;
   lines: [of: string, label: string, factor: number][];
 }
 
 function pictures(): Picture[] {
   return [
-    { title: t("monitoring.work"), lines: [["usage", t("monitoring.usage"), 100], ["tensor", t("monitoring.tensor"), 100], ["node_cpu", t("monitoring.node-cpu"), 100], ["io_wait", t("monitoring.io-wait"), 100]] },
-    { title: t("monitoring.memory-over"), lines: [["memory", t("monitoring.memory"), 1 / 2 ** 30]] },
-    { title: t("monitoring.power-over"), lines: [["power", t("monitoring.power"), 1]] },
-    { title: t("monitoring.temperature-over"), lines: [["temperature", t("monitoring.temperature"), 1]] },
-    { title: t("monitoring.nvlink-over"), lines: [["nvlink", t("monitoring.nvlink"), 1e-9]] },
-    { title: t("monitoring.holder-cpu-over"), lines: [["holder_cpu", t("monitoring.holder-cpu"), 1]] },
+    { title: t("monitoring.work"), unit: "%", lines: [["usage", t("monitoring.usage"), 100], ["tensor", t("monitoring.tensor"), 100], ["node_cpu", t("monitoring.node-cpu"), 100], ["io_wait", t("monitoring.io-wait"), 100]] },
+    { title: t("monitoring.memory-over"), unit: "GiB", lines: [["memory", t("monitoring.memory"), 1 / 2 ** 30]] },
+    { title: t("monitoring.power-over"), unit: "W", lines: [["power", t("monitoring.power"), 1]] },
+    { title: t("monitoring.temperature-over"), unit: "°C", lines: [["temperature", t("monitoring.temperature"), 1]] },
+    { title: t("monitoring.nvlink-over"), unit: "GB/s", lines: [["nvlink", t("monitoring.nvlink"), 1e-9]] },
+    { title: t("monitoring.holder-cpu-over"), unit: t("plot.cores"), lines: [["holder_cpu", t("monitoring.holder-cpu"), 1]] },
   ];
 }
 
@@ -50,17 +51,17 @@ class Hour {
   readonly element = h("section", { class: "section", "aria-labelledby": "hour" }, h("div", { class: "section-head" }, h("h2", { id: "hour" }, t("monitoring.hour"))), this.#none, this.#grid);
 
   show({ history: { start, step, series } }: Detail): void {
-    for (const { title, lines } of pictures()) {
+    for (const { title, unit, lines } of pictures()) {
       const found = lines.flatMap(([of, label, factor]): PlotSeries[] => {
         const values = series.find((one) => one.of === of)?.values;
         return values ? [{ label, x: values.map((_, at) => start + at * step), y: values.map((value) => (value == null ? null : value * factor)) }] : [];
       });
-      if (found.length > 0) this.#put(title, found);
+      if (found.length > 0) this.#put({ title, unit, series: found });
     }
     this.#none.hidden = this.#plots.size > 0;
   }
 
-  #put(title: string, series: PlotSeries[]): void {
+  #put({ title, unit, series }: Required<Pick<PlotOptions, "title" | "unit" | "series">>): void {
     const known = this.#plots.get(title);
     if (known) {
       known.update(series);
@@ -68,7 +69,7 @@ class Hour {
     }
     const box = h("div", { class: "card padded" });
     this.#grid.append(box);
-    this.#plots.set(title, new Plot(box, { title, series, axis: "time", height: 180, gaps: true, least: 0 }));
+    this.#plots.set(title, new Plot(box, { title, unit, series, axis: "time", height: 180, gaps: true, least: 0 }));
   }
 }
 

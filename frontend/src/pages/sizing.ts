@@ -1,7 +1,7 @@
 //! The right-sizing of a task: its attempts as plots, the revert and the resume buttons.
 
 import { request } from "../api/client";
-import { Plot, type PlotSeries } from "../components/plot";
+import { Plot, type PlotOptions } from "../components/plot";
 import { confirm } from "../core/dialog";
 import { all, need } from "../core/dom";
 import { trying } from "../core/form";
@@ -14,17 +14,17 @@ export function start(): void {
   for (const box of all("[data-role]")) {
     const role = roles.find((one) => one.role === box.dataset["role"]);
     if (!role) continue;
-    draw(box, "memory", t("sizing.plot-memory"), memoryLines(role));
-    draw(box, "cpu", t("sizing.plot-cpu"), cpuLines(role));
+    draw(box, "memory", { title: t("sizing.plot-memory"), unit: "GiB", series: memoryLines(role) });
+    draw(box, "cpu", { title: t("sizing.plot-cpu"), unit: t("plot.cores"), series: cpuLines(role) });
   }
   const api = need("#sizing").dataset["api"] ?? "";
   document.querySelector("#revert")?.addEventListener("click", () => void trying(() => revert(api)));
   document.querySelector("#resume")?.addEventListener("click", () => void trying(() => resume(api)));
 }
 
-function draw(box: HTMLElement, name: string, title: string, series: PlotSeries[]): void {
+function draw(box: HTMLElement, name: string, options: PlotOptions): void {
   const place = box.querySelector<HTMLElement>(`[data-plot="${name}"]`);
-  if (place) new Plot(place, { title, series, steps: t("sizing.plot-attempt") });
+  if (place) new Plot(place, { ...options, steps: t("sizing.plot-attempt") });
 }
 
 async function revert(api: string): Promise<void> {

@@ -52,7 +52,7 @@ export class Plots {
       const place = h("div", { class: "card padded" });
       const note = h("p", { class: "plot-note" }, notes(lines));
       this.#box.append(h("div", {}, place, note));
-      this.#drawn.set(name, { plot: new Plot(place, { title: name, series: lines }), note });
+      this.#drawn.set(name, { plot: new Plot(place, { title: name, series: lines, metric: true }), note });
     }
   }
 }

@@ -14,9 +14,10 @@ type Worker = Schema<"WorkerUsageView">;
 /** The reload interval while the task runs, in milliseconds: workers are sampled once a second. */
 const AGAIN = 3000;
 
-/** How a line is shown: its title, and the divisor of its values. */
+/** How a line is shown: its title, its unit, and the divisor of its values. */
 interface Shown {
   readonly title: () => string;
+  readonly unit: () => string;
   readonly by: number;
   /** Which of a worker's limits is drawn with it. */
   readonly limit?: "cpu" | "memory";
@@ -25,18 +26,18 @@ interface Shown {
 }
 
 const LINES: Record<string, Shown> = {
-  cpu: { title: () => t("run.usage-cpu"), by: 1, limit: "cpu" },
-  throttled: { title: () => t("run.usage-throttled"), by: 1 },
-  cpu_wait: { title: () => t("run.usage-cpu_wait"), by: 1 },
-  memory: { title: () => t("run.usage-memory"), by: 2 ** 30, limit: "memory" },
-  disk_read: { title: () => t("run.usage-disk_read"), by: 2 ** 20 },
-  disk_written: { title: () => t("run.usage-disk_written"), by: 2 ** 20 },
-  network_received: { title: () => t("run.usage-network_received"), by: 2 ** 20 },
-  network_sent: { title: () => t("run.usage-network_sent"), by: 2 ** 20 },
-  io_wait: { title: () => t("run.usage-io_wait"), by: 1 },
-  card_use: { title: () => t("run.usage-card_use"), by: 1 },
-  card_memory: { title: () => t("run.usage-card_memory"), by: 2 ** 30, there: true },
-  card_power: { title: () => t("run.usage-card_power"), by: 1 },
+  cpu: { title: () => t("run.usage-cpu"), unit: () => t("plot.cores"), by: 1, limit: "cpu" },
+  throttled: { title: () => t("run.usage-throttled"), unit: () => t("plot.cores"), by: 1 },
+  cpu_wait: { title: () => t("run.usage-cpu_wait"), unit: () => "%", by: 1 },
+  memory: { title: () => t("run.usage-memory"), unit: () => "GiB", by: 2 ** 30, limit: "memory" },
+  disk_read: { title: () => t("run.usage-disk_read"), unit: () => "MiB/s", by: 2 ** 20 },
+  disk_written: { title: () => t("run.usage-disk_written"), unit: () => "MiB/s", by: 2 ** 20 },
+  network_received: { title: () => t("run.usage-network_received"), unit: () => "MiB/s", by: 2 ** 20 },
+  network_sent: { title: () => t("run.usage-network_sent"), unit: () => "MiB/s", by: 2 ** 20 },
+  io_wait: { title: () => t("run.usage-io_wait"), unit: () => "%", by: 1 },
+  card_use: { title: () => t("run.usage-card_use"), unit: () => "%", by: 1 },
+  card_memory: { title: () => t("run.usage-card_memory"), unit: () => "GiB", by: 2 ** 30, there: true },
+  card_power: { title: () => t("run.usage-card_power"), unit: () => "W", by: 1 },
 };
 
 const QUANTITIES: Record<string, () => string> = {
@@ -113,7 +114,7 @@ function show(place: HTMLElement, drawn: Map<string, Plot>, workers: readonly Wo
     }
     const card = h("div", { class: "card padded" });
     place.append(card);
-    drawn.set(name, new Plot(card, { title: shown.title(), series, axis: "time", height: 180, least: 0 }));
+    drawn.set(name, new Plot(card, { title: shown.title(), unit: shown.unit(), series, axis: "time", height: 180, least: 0 }));
   }
 }
 
