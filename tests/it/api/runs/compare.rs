@@ -210,8 +210,8 @@ fn runs_that_cannot_be_compared_are_refused() {
     let editor = server.as_(Who::Editor);
     let run = start(&editor, &document("quick", &format!("tasks:\n{}", task("a", "true", ""))));
     let compare = |runs: &str| editor.get(&format!("/projects/default/runs/compare?runs={runs}"));
-    for few in ["", &run, &format!("{run},{run}")] {
-        compare(few).expect(422).problem("invalid");
+    for few in [String::new(), run.clone(), format!("{run},{run}")] {
+        compare(&few).expect(422).problem("invalid");
     }
     compare(&format!("{run},nothing")).expect(404).problem("not-found");
     compare(&format!("{run},01aaaaaaaaaaaaaaaaaaaaaaaa")).expect(404).problem("not-found");
