@@ -35,7 +35,7 @@ use listed::Read;
 pub(crate) use notes::Notes;
 use plans::Plans;
 pub(crate) use reader::Reader;
-use results::Ended;
+use results::ResultCache;
 
 /// In-memory caches of runs.
 #[derive(Default)]
@@ -46,7 +46,7 @@ pub(crate) struct Runs {
     read: Read,
     notes: Notes,
     grids: Grids,
-    results: Ended,
+    results: ResultCache,
 }
 
 impl Runs {

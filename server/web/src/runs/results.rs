@@ -84,9 +84,9 @@ fn plain(plan: &[GridTask], index: u32) -> Option<&GridTask> {
 }
 
 /// Cached results of runs that have ended: they change only when a run is resumed.
-pub(super) struct Ended(Cache<(RunId, Timestamp), Arc<RunResults>>);
+pub(super) struct ResultCache(Cache<(RunId, Timestamp), Arc<RunResults>>);
 
-impl Default for Ended {
+impl Default for ResultCache {
     fn default() -> Self {
         let weight = |_: &(RunId, Timestamp), results: &Arc<RunResults>| {
             u32::try_from(results.metrics.len() + results.outputs.len() + 1).unwrap_or(u32::MAX)
@@ -95,7 +95,7 @@ impl Default for Ended {
     }
 }
 
-impl Ended {
+impl ResultCache {
     fn get(&self, run: &RunRecord) -> Option<Arc<RunResults>> {
         self.0.get(&grid::key(run)?)
     }

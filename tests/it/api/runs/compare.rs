@@ -175,7 +175,8 @@ fn several_runs_are_compared_in_one_table() {
     let server = Server::start();
     let (editor, viewer) = (server.as_(Who::Editor), server.as_(Who::Viewer));
     let started = |value: f64, least: u32| {
-        let judge = task("judge", r#"echo '{"output": {"auc": 0.5, "path": "/a"}}' >> "$CUBELOOM_OUTPUTS""#, "");
+        let judge =
+            task("judge", r#"echo '{"output": {"auc": 0.5, "path": "/a"}}' >> "$CUBELOOM_OUTPUTS""#, "");
         let each = task("each", &reports(7.0), "    for_each: {list: [1, 2]}\n");
         let run = start(&editor, &format!("{}{judge}{each}", measured(value, least, "100m")));
         until(&editor, &run, "succeeded");
@@ -189,7 +190,11 @@ fn several_runs_are_compared_in_one_table() {
     let value = |task: &str, name: &str, value: f64| json!([{"task": task, "name": name, "value": value}]);
     for (one, (loss, least)) in found.iter().zip([(0.91, 7), (0.93, 7), (0.95, 8)]) {
         assert_eq!(one["parameters"], json!({"least": least}), "defaults are included: {one}");
-        assert_eq!(one["metrics"], value("learn", "loss", loss), "a task with several instances has none: {one}");
+        assert_eq!(
+            one["metrics"],
+            value("learn", "loss", loss),
+            "a task with several instances has none: {one}"
+        );
         assert_eq!(one["outputs"], value("judge", "auc", 0.5), "a path is no number: {one}");
         let names: Vec<&str> =
             one["tasks"].as_array().unwrap().iter().filter_map(|task| task["name"].as_str()).collect();
@@ -216,6 +221,7 @@ fn runs_that_cannot_be_compared_are_refused() {
     compare(&format!("{run},nothing")).expect(404).problem("not-found");
     compare(&format!("{run},01aaaaaaaaaaaaaaaaaaaaaaaa")).expect(404).problem("not-found");
     editor.get("/projects/default/runs/compare").expect(422);
-    let (stranger, path) = (server.as_(Who::Stranger), format!("/projects/default/runs/compare?runs={run},{run}"));
+    let (stranger, path) =
+        (server.as_(Who::Stranger), format!("/projects/default/runs/compare?runs={run},{run}"));
     stranger.get(&path).expect(404);
 }
