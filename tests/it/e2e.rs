@@ -31,6 +31,7 @@ files![
     canvas,
     canvas_arrange,
     clusters,
+    compare,
     connection,
     device,
     dialogs,

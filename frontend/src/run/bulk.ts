@@ -10,6 +10,9 @@ import { toast } from "../core/toast";
 
 type Results = Schema<"ManyResults">;
 
+/** The maximum number of runs compared with each other. */
+const COMPARED = 10;
+
 /** The maximum number of errors shown individually. */
 const SHOWN = 5;
 
@@ -24,6 +27,7 @@ export function watchBulk(table: HTMLElement, project: string, changed: () => vo
     need("#bulk").hidden = some.length === 0;
     need("#keys-hint").hidden = some.length > 0;
     need("#bulk-count").textContent = t("runs.selected", { n: some.length });
+    offerCompare(project, some);
     whole.checked = some.length === list.length;
     whole.indeterminate = some.length > 0 && some.length < list.length;
     for (const tick of list) tick.closest("tr")?.setAttribute("aria-selected", String(tick.checked));
@@ -38,8 +42,9 @@ export function watchBulk(table: HTMLElement, project: string, changed: () => vo
   });
   need("#bulk-none").addEventListener("click", () => { set(false); });
   const act = (id: string, work: (runs: string[]) => Promise<boolean>): void => {
-    const button = need<HTMLButtonElement>(id);
-    button.addEventListener("click", () => {
+    // Viewers select runs only to compare them.
+    const button = document.querySelector<HTMLButtonElement>(id);
+    button?.addEventListener("click", () => {
       void busy(button, () =>
         trying(async () => {
           if (!(await work(chosen()))) return;
@@ -53,6 +58,15 @@ export function watchBulk(table: HTMLElement, project: string, changed: () => vo
   act("#bulk-again", (runs) => again(project, runs));
   show();
   return show;
+}
+
+/** The link to the comparison of these runs, the oldest first. */
+function offerCompare(project: string, runs: string[]): void {
+  const link = need<HTMLAnchorElement>("#bulk-compare");
+  link.hidden = runs.length < 2 || runs.length > COMPARED;
+  need("#bulk-limit").hidden = !link.hidden;
+  // Ids are in the order of their creation.
+  link.href = `/projects/${project}/compare?runs=${[...runs].sort().join(",")}`;
 }
 
 async function cancel(project: string, runs: string[]): Promise<boolean> {

@@ -1,5 +1,6 @@
 //! The first tasks of several runs at once, by aggregates: a run may have 100,000 instances.
 
+use cubeloom_domain::executor::Report;
 use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{RunId, TaskIx, Timestamp};
 use sqlx::AssertSqlSafe;
@@ -38,6 +39,14 @@ pub struct AttemptStart {
     pub started_at: Timestamp,
 }
 
+/// What the first instance of a task reported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstReport {
+    pub run: RunId,
+    pub task: TaskIx,
+    pub report: Report,
+}
+
 impl Store {
     /// The stored instances of the first [`FIRST_TASKS`] tasks of these runs, grouped by run, task and state;
     /// unordered.
@@ -56,6 +65,14 @@ impl Store {
         let select = "SELECT run_id, task, created_at, state_json FROM attempts";
         let found = self.of_first_tasks("attempt", [select, ""], runs, attempt_start).await?;
         Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Reports of the first instances of the first [`FIRST_TASKS`] tasks of these runs; unordered. A task without
+    /// `for_each` has one instance.
+    pub async fn first_reports(&self, runs: &[&RunId]) -> Result<Vec<FirstReport>, StoreError> {
+        let select = "SELECT run_id, task, report_json FROM instances";
+        let rest = "AND instance = 0 AND report_json <> '{}'";
+        self.of_first_tasks("instance", [select, rest], runs, first_report).await
     }
 
     /// The rows of a query, given as its text before and after the condition.
@@ -86,6 +103,11 @@ fn instance_group(row: &AnyRow) -> Result<InstanceGroup, StoreError> {
     let (ready_at, ended_at, open) = (columns.time()?, columns.maybe_time()?, columns.int::<u64>()?);
     let ended_at = ended_at.filter(|_| open == 0);
     Ok(InstanceGroup { run, task, state, count, attempts, ready_at, ended_at })
+}
+
+fn first_report(row: &AnyRow) -> Result<FirstReport, StoreError> {
+    let mut columns = Columns::of("instance", row);
+    Ok(FirstReport { run: columns.parsed()?, task: TaskIx(columns.int()?), report: columns.json()? })
 }
 
 fn attempt_start(row: &AnyRow) -> Result<Option<AttemptStart>, StoreError> {

@@ -97,7 +97,7 @@ pub use error::StoreError;
 pub use figures::{TaskFigures, TimedTry};
 pub use firings::FiringFilter;
 pub use gpu_series::{GpuPart, GpuRange};
-pub use grid::{AttemptStart, InstanceGroup};
+pub use grid::{AttemptStart, FirstReport, InstanceGroup};
 pub use holding::Holding;
 pub use idempotency::Idempotent;
 pub use instances::TaskCount;

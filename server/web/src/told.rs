@@ -7,6 +7,7 @@ use crate::api::clusters::view::{ClusterDetail, ClusterView};
 use crate::api::compare::view::ComparisonView;
 use crate::api::events::view::LiveEvent;
 use crate::api::monitoring::view::{AdviceView, CardDetail, MonitoringView};
+use crate::api::runs::comparison_view::RunsComparisonView;
 use crate::api::runs::view::{ObjectsView, RunView};
 use crate::api::tasks::advice::TaskAdviceView;
 use crate::api::tasks::hang::HangView;
@@ -80,6 +81,12 @@ impl Sentences for Listed {
             view.each(look);
             *self = view.into();
         }
+    }
+}
+
+impl Sentences for RunsComparisonView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.runs.iter_mut().for_each(|one| one.run.each(look));
     }
 }
 

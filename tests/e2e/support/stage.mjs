@@ -103,6 +103,7 @@ export const PAGES = (there) => [
     path: "/projects/default/pipelines/count/tasks/learn/sizing",
   },
   { name: "runs", route: "/projects/{project}/runs", path: "/projects/default/runs" },
+  { name: "runs-compare", route: "/projects/{project}/compare", path: `/projects/default/compare?runs=${there.first},${there.second}` },
   { name: "calendar", route: "/projects/{project}/calendar", path: "/projects/default/calendar" },
   { name: "run", route: "/runs/{run}", path: `/runs/${there.second}` },
   { name: "run-failed", route: "/runs/{run}", path: `/runs/${there.broken}` },

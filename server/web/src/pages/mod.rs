@@ -36,6 +36,7 @@ mod quotas;
 pub(crate) mod run;
 mod run_compare;
 pub(crate) mod runs;
+mod runs_compare;
 pub(crate) mod secrets;
 mod sign_in;
 mod sizing;
@@ -94,6 +95,7 @@ pub(crate) fn router() -> Router<Web> {
         .route("/projects/{project}/audit", get(audit::of_project))
         .route("/preferences", post(preferences::set))
         .route("/runs/{run}/compare", get(run_compare::page))
+        .route("/projects/{project}/compare", get(runs_compare::page))
         .route("/projects", get(projects::show))
         .route("/projects/{project}", get(project::show))
         .route("/projects/{project}/pipelines", get(pipelines::show))

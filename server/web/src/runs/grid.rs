@@ -24,7 +24,7 @@ const TASKS: u64 = 200_000;
 const ATTEMPTS: u64 = 5_000;
 /// Runs per query. With very large runs each query takes a while, and what was read is kept if the client does
 /// not wait for the rest.
-const AT_ONCE: usize = 8;
+pub(super) const AT_ONCE: usize = 8;
 
 /// A task of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,21 +43,24 @@ pub(crate) type Column = Vec<Cell>;
 
 /// The part of a planned task that determines its state.
 #[derive(Clone, Debug)]
-struct GridTask {
-    name: Arc<str>,
+pub(super) struct GridTask {
+    pub(super) name: Arc<str>,
+    /// Whether it has exactly one instance: no `for_each` and no search.
+    pub(super) plain: bool,
     /// Whether it has no items.
-    empty: bool,
-    search: Option<Box<PlannedSearch>>,
+    pub(super) empty: bool,
+    pub(super) search: Option<Box<PlannedSearch>>,
 }
 
 impl From<PlannedTask> for GridTask {
     fn from(task: PlannedTask) -> Self {
+        let plain = task.for_each.is_none();
         let (empty, search) = match task.for_each.map(|each| each.items) {
             Some(ForEachItems::Known(items)) => (items.is_empty(), None),
             Some(ForEachItems::Search(search)) => (false, Some(search)),
             Some(ForEachItems::Expression(_)) | None => (false, None),
         };
-        Self { name: task.name.into(), empty, search }
+        Self { name: task.name.into(), plain, empty, search }
     }
 }
 
@@ -95,7 +98,7 @@ impl Grids {
 }
 
 /// The cache key of a run that has ended.
-fn key(run: &RunRecord) -> Option<(RunId, Timestamp)> {
+pub(super) fn key(run: &RunRecord) -> Option<(RunId, Timestamp)> {
     let ended_at = run.ended_at.filter(|_| run.state.is_final())?;
     Some((run.id.clone(), ended_at))
 }
@@ -141,7 +144,7 @@ async fn read(web: &Web, runs: &[&RunRecord]) -> ApiResult<Vec<Arc<Column>>> {
 }
 
 /// The first tasks of these runs' plans.
-async fn plans(web: &Web, runs: &[&RunId]) -> ApiResult<HashMap<RunId, Arc<Vec<GridTask>>>> {
+pub(super) async fn plans(web: &Web, runs: &[&RunId]) -> ApiResult<HashMap<RunId, Arc<Vec<GridTask>>>> {
     let cache = &web.runs().grids.plans;
     let mut found = HashMap::new();
     let mut unknown: Vec<&RunId> = Vec::new();
@@ -161,7 +164,7 @@ async fn plans(web: &Web, runs: &[&RunId]) -> ApiResult<HashMap<RunId, Arc<Vec<G
     Ok(found)
 }
 
-fn by_run<R>(rows: Vec<R>, run: impl Fn(&R) -> &RunId) -> HashMap<RunId, Vec<R>> {
+pub(super) fn by_run<R>(rows: Vec<R>, run: impl Fn(&R) -> &RunId) -> HashMap<RunId, Vec<R>> {
     let mut found: HashMap<RunId, Vec<R>> = HashMap::new();
     for row in rows {
         let run = run(&row).clone();
@@ -241,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_task_has_a_state_its_attempts_and_the_time_since_it_last_became_ready() {
-        let task = |name: &str, empty| GridTask { name: name.into(), empty, search: None };
+        let task = |name: &str, empty| GridTask { name: name.into(), plain: true, empty, search: None };
         let plan = [task("rerun", false), task("each", false), task("none", true), task("later", false)];
         let groups = vec![
             group(0, "succeeded", 2, Some(15_000_000)),
@@ -271,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_task_that_goes_on_has_no_run_time() {
-        let plan = [GridTask { name: "each".into(), empty: false, search: None }];
+        let plan = [GridTask { name: "each".into(), plain: false, empty: false, search: None }];
         let groups = vec![group(0, "succeeded", 1, Some(14_000_000)), group(0, "running", 1, None)];
         let cells = column(RunState::Running, &plan, groups, vec![start(0, 11_000_000, 12_000_000)]);
         assert_eq!((cells[0].state, cells[0].instances, cells[0].run_seconds), ("running", 2, None));

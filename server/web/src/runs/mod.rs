@@ -1,6 +1,7 @@
 //! Runs: reading them for lists and pages, starting them, and user commands.
 
 pub(crate) mod advice;
+pub(crate) mod compared;
 mod counts;
 pub(crate) mod describe;
 pub(crate) mod difference;
@@ -16,6 +17,7 @@ pub(crate) mod queued;
 pub(crate) mod reader;
 pub(crate) mod remove;
 pub(crate) mod reported;
+pub(crate) mod results;
 pub(crate) mod resumed;
 pub(crate) mod search;
 pub(crate) mod secrets;
@@ -33,6 +35,7 @@ use listed::Read;
 pub(crate) use notes::Notes;
 use plans::Plans;
 pub(crate) use reader::Reader;
+use results::ResultCache;
 
 /// In-memory caches of runs.
 #[derive(Default)]
@@ -43,6 +46,7 @@ pub(crate) struct Runs {
     read: Read,
     notes: Notes,
     grids: Grids,
+    results: ResultCache,
 }
 
 impl Runs {

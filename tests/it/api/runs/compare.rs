@@ -169,3 +169,59 @@ fn the_last_values_of_metrics_are_compared() {
         assert!(table.contains(part), "{part}: {table}");
     }
 }
+
+#[test]
+fn several_runs_are_compared_in_one_table() {
+    let server = Server::start();
+    let (editor, viewer) = (server.as_(Who::Editor), server.as_(Who::Viewer));
+    let started = |value: f64, least: u32| {
+        let judge =
+            task("judge", r#"echo '{"output": {"auc": 0.5, "path": "/a"}}' >> "$CUBELOOM_OUTPUTS""#, "");
+        let each = task("each", &reports(7.0), "    for_each: {list: [1, 2]}\n");
+        let run = start(&editor, &format!("{}{judge}{each}", measured(value, least, "100m")));
+        until(&editor, &run, "succeeded");
+        run
+    };
+    let runs = [started(0.91, 7), started(0.93, 7), started(0.95, 8)];
+    let path = format!("/projects/default/runs/compare?runs={}", runs.join(","));
+    let found = viewer.get(&path).expect(200).json();
+    let found = found["runs"].as_array().unwrap();
+    assert_eq!(found.iter().map(|one| id(&one["run"])).collect::<Vec<_>>(), runs);
+    let value = |task: &str, name: &str, value: f64| json!([{"task": task, "name": name, "value": value}]);
+    for (one, (loss, least)) in found.iter().zip([(0.91, 7), (0.93, 7), (0.95, 8)]) {
+        assert_eq!(one["parameters"], json!({"least": least}), "defaults are included: {one}");
+        assert_eq!(
+            one["metrics"],
+            value("learn", "loss", loss),
+            "a task with several instances has none: {one}"
+        );
+        assert_eq!(one["outputs"], value("judge", "auc", 0.5), "a path is no number: {one}");
+        let names: Vec<&str> =
+            one["tasks"].as_array().unwrap().iter().filter_map(|task| task["name"].as_str()).collect();
+        assert_eq!(names, ["learn", "judge", "each"]);
+        assert!(one["tasks"][0]["run_seconds"].is_number(), "{one}");
+    }
+    // Ended runs are kept in memory: the answer stays the same.
+    assert_eq!(viewer.get(&path).expect(200).json()["runs"], json!(found));
+    let text = page(&viewer, &format!("/projects/default/compare?runs={}", runs.join(",")));
+    assert!(text.contains("0.93") && !text.contains(&format!("/runs/{}/compare", runs[1])), "{text}");
+    let two = page(&viewer, &format!("/projects/default/compare?runs={},{}", runs[0], runs[1]));
+    assert!(two.contains(&format!("/runs/{}/compare?with={}", runs[1], runs[0])), "{two}");
+}
+
+#[test]
+fn runs_that_cannot_be_compared_are_refused() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let run = start(&editor, &document("quick", &format!("tasks:\n{}", task("a", "true", ""))));
+    let compare = |runs: &str| editor.get(&format!("/projects/default/runs/compare?runs={runs}"));
+    for few in [String::new(), run.clone(), format!("{run},{run}")] {
+        compare(&few).expect(422).problem("invalid");
+    }
+    compare(&format!("{run},nothing")).expect(404).problem("not-found");
+    compare(&format!("{run},01aaaaaaaaaaaaaaaaaaaaaaaa")).expect(404).problem("not-found");
+    editor.get("/projects/default/runs/compare").expect(422);
+    let (stranger, path) =
+        (server.as_(Who::Stranger), format!("/projects/default/runs/compare?runs={run},{run}"));
+    stranger.get(&path).expect(404);
+}

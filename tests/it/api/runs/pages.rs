@@ -76,7 +76,12 @@ fn people_see_what_they_may_do() {
     // A document that was not stored cannot be run again.
     assert!(!page(&editor, &here).contains("data-do=\"again\""));
     assert!(!page(&viewer, &here).contains("data-do="), "a viewer is offered what they may not do");
-    assert!(page(&editor, list).contains("name=\"run\"") && !page(&viewer, list).contains("name=\"run\""));
+    // A viewer selects runs to compare them.
+    for (client, may_cancel) in [(&editor, true), (&viewer, false)] {
+        let text = page(client, list);
+        assert!(text.contains("name=\"run\"") && text.contains("bulk-compare"), "{text}");
+        assert_eq!(text.contains("bulk-cancel"), may_cancel, "{text}");
+    }
     let stranger = server.as_(Who::Stranger);
     for path in [here.as_str(), list, &format!("/runs/{run}/compare"), &format!("/runs/{run}/tasks/pull")] {
         stranger.get(&format!("page:{path}")).expect(404);

@@ -2,6 +2,8 @@
 
 mod again;
 mod cancel;
+pub(crate) mod compare_many;
+pub mod comparison_view;
 mod delete;
 mod get;
 mod graph;
@@ -24,6 +26,7 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list_all))
         .routes(routes!(list::list, start::start))
+        .routes(routes!(compare_many::compare_many))
         .routes(routes!(many::cancel_many))
         .routes(routes!(many::rerun_many))
         .routes(routes!(get::get, delete::delete))
