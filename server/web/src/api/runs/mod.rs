@@ -2,6 +2,7 @@
 
 mod again;
 mod cancel;
+pub(crate) mod critical_path;
 mod delete;
 mod get;
 mod graph;
@@ -34,5 +35,6 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(again::again))
         .routes(routes!(plan::plan))
         .routes(routes!(graph::graph))
+        .routes(routes!(critical_path::critical_path))
         .routes(routes!(objects::objects))
 }
