@@ -32,6 +32,7 @@ files![
     canvas_arrange,
     clusters,
     connection,
+    critical_path,
     device,
     dialogs,
     editor,

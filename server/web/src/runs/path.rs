@@ -31,6 +31,14 @@ struct TaskTimes {
     attempts: u32,
 }
 
+/// What a task depends on.
+#[derive(Clone, Copy, Debug)]
+struct Upstream<'p> {
+    needs: &'p [TaskIx],
+    /// Whether one end among them may start it, so that others may end later.
+    is_early: bool,
+}
+
 /// A task on the critical path. Its times are in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
@@ -45,8 +53,7 @@ struct Step {
 }
 
 impl Step {
-    fn new(task: TaskIx, times: &TaskTimes, now: Timestamp) -> Self {
-        let until = end(times, now);
+    fn new(task: TaskIx, times: &TaskTimes, until: Timestamp) -> Self {
         // A part that has not begun takes no time at the end.
         let within = |at: Option<Timestamp>, from: Timestamp| at.unwrap_or(until).max(from).min(until);
         let submitted_at = within(times.submitted_at, times.ready_at);
@@ -93,24 +100,27 @@ impl Step {
     }
 }
 
-/// The critical path of tasks with these upstream tasks and times, in order. `None` is a task without
+/// The critical path of tasks with these upstream tasks and times, in order. A node's clock may be ahead of the
+/// server's: a task counts until the next one was ready. `None` is a task without
 /// instances; its upstream counts in its place. What has not ended counts as ending `now`.
 ///
 /// It takes linear time. It is empty if no task took any time, or if the graph has a cycle.
-fn critical_path(needs: &[&[TaskIx]], tasks: &[Option<TaskTimes>], now: Timestamp) -> Vec<Step> {
-    let last = last_with_instances(needs, tasks, now);
+fn critical_path(upstream: &[Upstream<'_>], tasks: &[Option<TaskTimes>], now: Timestamp) -> Vec<Step> {
+    let last = last_with_instances(upstream, tasks, now);
     let times = |task: TaskIx| tasks.get(task.index()).and_then(Option::as_ref);
     let order = |task: &TaskIx| times(*task).map(|times| lateness(times, *task, now));
     let mut next = last.iter().flatten().copied().max_by_key(&order);
-    let mut steps = Vec::new();
+    let (mut steps, mut before) = (Vec::new(), Timestamp(i64::MAX));
     while let Some((task, own)) = next.and_then(|task| Some((task, times(task)?))) {
-        steps.push(Step::new(task, own, now));
-        let ended_before = |task: &TaskIx| {
-            times(*task).and_then(|times| times.ended_at).is_some_and(|ended| ended <= own.ready_at)
+        steps.push(Step::new(task, own, end(own, now).min(before)));
+        before = own.ready_at;
+        let Upstream { needs, is_early } = upstream[task.index()];
+        let delayed_it = |task: &TaskIx| {
+            let ended_at = times(*task).and_then(|times| times.ended_at);
+            ended_at.is_some_and(|ended| !is_early || ended <= own.ready_at)
         };
-        let upstream = needs.get(task.index()).into_iter().copied().flatten();
-        let found = upstream.filter_map(|need| last.get(need.index()).copied().flatten());
-        next = found.filter(ended_before).max_by_key(&order);
+        let found = needs.iter().filter_map(|need| last[need.index()]);
+        next = found.filter(delayed_it).max_by_key(&order);
     }
     steps.reverse();
     trimmed(steps)
@@ -118,18 +128,22 @@ fn critical_path(needs: &[&[TaskIx]], tasks: &[Option<TaskTimes>], now: Timestam
 
 /// For each task, itself or, without instances, the task that ended last upstream of it.
 fn last_with_instances(
-    needs: &[&[TaskIx]],
+    upstream: &[Upstream<'_>],
     tasks: &[Option<TaskTimes>],
     now: Timestamp,
 ) -> Vec<Option<TaskIx>> {
     let mut last: Vec<Option<TaskIx>> = vec![None; tasks.len()];
-    let edges: Vec<(u32, u32)> =
-        (0u32..).zip(needs).flat_map(|(task, needs)| needs.iter().map(move |need| (need.0, task))).collect();
+    let edges_to = |(task, upstream): (u32, &Upstream<'_>)| -> Vec<(u32, u32)> {
+        upstream.needs.iter().map(|need| (need.0, task)).collect()
+    };
+    let edges: Vec<(u32, u32)> = (0u32..).zip(upstream).flat_map(edges_to).collect();
     for task in Graph::new(tasks.len(), &edges).order().unwrap_or_default() {
         let order = |one: &TaskIx| tasks[one.index()].as_ref().map(|times| lateness(times, *one, now));
         last[task as usize] = match tasks[task as usize] {
             Some(_) => Some(TaskIx(task)),
-            None => needs[task as usize].iter().filter_map(|need| last[need.index()]).max_by_key(order),
+            None => {
+                upstream[task as usize].needs.iter().filter_map(|need| last[need.index()]).max_by_key(order)
+            }
         };
     }
     last

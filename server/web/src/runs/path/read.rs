@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use cubeloom_domain::pipeline::TriggerRule;
 use cubeloom_domain::plan::{ForEachItems, PlannedTask};
 use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{TaskIx, Timestamp};
 use cubeloom_store::{LastAttempt, LastInstance};
 
 use super::hints::{OnPath, hints};
-use super::{Step, TaskTimes, critical_path};
+use super::{Step, TaskTimes, Upstream, critical_path};
 use crate::api::runs::critical_path::{CriticalPathView, PathTaskView};
 use crate::error::ApiResult;
 use crate::runs::Reader;
@@ -22,8 +23,8 @@ pub(crate) async fn of(web: &Web, reader: &Reader<'_>) -> ApiResult<CriticalPath
     let now = run.ended_at.filter(|_| run.state.is_final()).unwrap_or_else(|| web.now());
     let whole = run.started_at.map_or(Duration::ZERO, |started| now.since(started));
     let tasks = times(&reader.plan.tasks, &web.store().last_instances(&run.id).await?);
-    let needs: Vec<&[TaskIx]> = reader.plan.tasks.iter().map(|task| task.needs.as_slice()).collect();
-    let steps = critical_path(&needs, &tasks, now);
+    let upstream: Vec<Upstream<'_>> = reader.plan.tasks.iter().map(upstream).collect();
+    let steps = critical_path(&upstream, &tasks, now);
     let pending = pending(web, reader, &steps).await?;
     let mut path: Vec<OnPath<'_>> = steps.iter().map(|step| on_path(reader, step)).collect();
     if let Some(last) = path.last_mut() {
@@ -39,6 +40,11 @@ pub(crate) async fn of(web: &Web, reader: &Reader<'_>) -> ApiResult<CriticalPath
         tasks: path.iter().map(|one| task_view(one, is_open(&one.step))).collect(),
         hints: hints(&path, whole),
     })
+}
+
+fn upstream(task: &PlannedTask) -> Upstream<'_> {
+    let is_early = matches!(task.trigger, TriggerRule::OneFailed | TriggerRule::OneSuccess);
+    Upstream { needs: &task.needs, is_early }
 }
 
 /// The times of each task. A task comes with its first and its last attempt.

@@ -20,11 +20,16 @@ fn ran(ready: i64, waited: i64, ended: i64) -> Option<TaskTimes> {
     })
 }
 
+/// The path of tasks that wait for all of their upstream tasks.
+fn of_all(needs: &[Vec<TaskIx>], tasks: &[Option<TaskTimes>], now: Timestamp) -> Vec<Step> {
+    let upstream: Vec<Upstream<'_>> = needs.iter().map(|needs| Upstream { needs, is_early: false }).collect();
+    critical_path(&upstream, tasks, now)
+}
+
 fn path(needs: &[&[u32]], tasks: &[Option<TaskTimes>], now: i64) -> Vec<Step> {
     let needs: Vec<Vec<TaskIx>> =
         needs.iter().map(|needs| needs.iter().copied().map(TaskIx).collect()).collect();
-    let needs: Vec<&[TaskIx]> = needs.iter().map(Vec::as_slice).collect();
-    critical_path(&needs, tasks, Timestamp(now))
+    of_all(&needs, tasks, Timestamp(now))
 }
 
 fn names(steps: &[Step]) -> Vec<u32> {
@@ -47,7 +52,17 @@ fn it_goes_back_through_what_ended_last() {
 fn an_upstream_that_ended_after_the_start_did_not_delay_it() {
     // A trigger rule that needs one of both.
     let tasks = [ran(0, 0, 10), ran(0, 0, 80), ran(10, 0, 90)];
-    assert_eq!(names(&path(&[&[], &[], &[0, 1]], &tasks, 99)), [0, 2]);
+    let needs = [TaskIx(0), TaskIx(1)];
+    let root = Upstream { needs: &[], is_early: false };
+    let upstream = [root, root, Upstream { needs: &needs, is_early: true }];
+    assert_eq!(names(&critical_path(&upstream, &tasks, Timestamp(99))), [0, 2]);
+}
+
+#[test]
+fn a_clock_that_is_ahead_does_not_break_the_path() {
+    let found = path(&[&[], &[0]], &[ran(0, 0, 13), ran(10, 0, 20)], 99);
+    assert_eq!(names(&found), [0, 1]);
+    assert_eq!(found[0].until, Timestamp(10));
 }
 
 #[test]
@@ -115,9 +130,8 @@ fn a_hundred_thousand_tasks_are_one_walk() {
     const COUNT: u32 = 100_000;
     let chain: Vec<Vec<TaskIx>> =
         (0..COUNT).map(|task| task.checked_sub(1).map(TaskIx).into_iter().collect()).collect();
-    let needs: Vec<&[TaskIx]> = chain.iter().map(Vec::as_slice).collect();
     let tasks: Vec<_> = (0..i64::from(COUNT)).map(|at| ran(at, 0, at + 1)).collect();
-    assert_eq!(critical_path(&needs, &tasks, Timestamp(0)).len(), COUNT as usize);
+    assert_eq!(of_all(&chain, &tasks, Timestamp(0)).len(), COUNT as usize);
 }
 
 /// A run as the engine would time it.
@@ -183,8 +197,7 @@ impl Timed {
     }
 
     fn path(&self) -> Vec<Step> {
-        let needs: Vec<&[TaskIx]> = self.needs.iter().map(Vec::as_slice).collect();
-        critical_path(&needs, &self.tasks, Timestamp(0))
+        of_all(&self.needs, &self.tasks, Timestamp(0))
     }
 
     /// Whether a task is upstream of another, directly or not.
