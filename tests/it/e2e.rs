@@ -33,6 +33,7 @@ files![
     clusters,
     compare,
     connection,
+    critical_path,
     device,
     dialogs,
     editor,

@@ -43,6 +43,7 @@ export class Dag {
   readonly #scene = s("g");
   readonly #drawn = new Map<string, SVGGElement>();
   readonly #near = s("path", { class: "dag-edge near" });
+  readonly #marked = s("path", { class: "dag-edge marked" });
   #view: View = { x: 0, y: 0, scale: 1 };
   #selected: string | null = null;
   #focus: string;
@@ -86,6 +87,17 @@ export class Dag {
     for (const [other, drawn] of this.#drawn) this.#mark(other, drawn);
   }
 
+  /** Marks these nodes, with a word for it, and the edges from each to the next; others are not marked. */
+  highlight(ids: readonly string[], word: string): void {
+    const { edges, direction } = this.#layout;
+    const next = new Map(ids.slice(1).map((id, index) => [ids[index], id]));
+    const own = edges.filter(({ from, to }) => next.get(from) === to);
+    this.#marked.setAttribute("d", own.map((edge) => curve(edge, direction)).join(""));
+    const marked = new Set(ids);
+    const changed = [...this.#nodes.values()].filter(({ id, mark }) => marked.has(id) !== (mark !== undefined));
+    this.update(changed.map(({ id }) => ({ id, mark: marked.has(id) ? word : undefined })));
+  }
+
   /** Shows the whole graph. */
   fit(): void {
     this.#show(fitted(this.#layout, this.#size()));
@@ -102,7 +114,7 @@ export class Dag {
     const { edges, direction } = this.#layout;
     const lines = s("path", { class: "dag-edge", d: edges.map((edge) => curve(edge, direction)).join("") });
     const heads = s("path", { class: "dag-head", d: edges.map((edge) => head(edge, direction)).join("") });
-    this.#scene.append(lines, this.#near, heads);
+    this.#scene.append(lines, this.#marked, this.#near, heads);
     const svg = s("svg", { class: "dag-scene", role: "group", "aria-label": this.#options.label }, this.#scene);
     this.#box.replaceChildren(svg, this.#tools());
     watchView(svg, () => this.#view, (view) => { this.#show(view); });

@@ -23,6 +23,8 @@ export interface GanttRow {
   /** The state of the whole row. */
   state: string;
   bars: GanttBar[];
+  /** Marks the row, with this word for it. */
+  mark?: string | undefined;
 }
 
 /** Options and callbacks. */
@@ -199,9 +201,9 @@ export class Gantt {
   #place(row: GanttRow, index: number): void {
     let element = this.#drawn.get(row.id);
     if (!element) {
-      const open = h("button", { class: "gantt-label", type: "button", "data-row": row.id, title: row.label }, stateSign(row.state), h("span", { class: "clip" }, row.label));
+      const open = h("button", { class: "gantt-label", type: "button", "data-row": row.id, title: row.label }, stateSign(row.state), h("span", { class: "clip" }, row.label), ...markOf(row));
       open.addEventListener("click", () => this.#options.onOpen?.(row.id));
-      element = h("div", { class: "gantt-row", role: "listitem" }, open, h("div", { class: "gantt-lane" }));
+      element = h("div", { class: row.mark === undefined ? "gantt-row" : "gantt-row marked", role: "listitem" }, open, h("div", { class: "gantt-lane" }));
       element.style.top = `${index * ROW}px`;
       this.#drawn.set(row.id, element);
       this.#list.append(element);
@@ -220,4 +222,9 @@ export class Gantt {
     element.toggleAttribute("data-open", bar.to === null);
     return element;
   }
+}
+
+function markOf({ mark }: GanttRow): HTMLElement[] {
+  if (mark === undefined) return [];
+  return [h("span", { class: "gantt-mark", title: mark }, icon("arrow-right"), h("span", { class: "visually-hidden" }, mark))];
 }

@@ -4,6 +4,7 @@ import { need } from "../core/dom";
 import { t } from "../core/texts";
 import { Dag, type DagNode } from "../components/dag";
 import type { TaskPanel } from "./panel";
+import { PathPart } from "./path";
 import type { Tab } from "./tab";
 
 interface Graph {
@@ -14,7 +15,7 @@ interface Graph {
 type States = Record<string, { state: string; done?: number; total?: number; tally?: string }>;
 
 /** Draws the graph; a task opens in the panel. */
-export function open(_run: string, panel: TaskPanel): Tab {
+export function open(run: string, panel: TaskPanel): Tab {
   const graph = JSON.parse(need("#graph-data").dataset["graph"] ?? "") as Graph;
   const first = states();
   const nodes = graph.nodes.map(({ id, template }): DagNode => ({ id, label: id, ...shown(template, first[id]) }));
@@ -27,10 +28,12 @@ export function open(_run: string, panel: TaskPanel): Tab {
     },
     onOpen: (id) => { panel.open(id); },
   });
+  const path = new PathPart(run, (tasks) => { dag.highlight(tasks.map(({ task }) => task), t("run.path-on")); });
   return {
     refreshed: () => {
       const now = states();
       dag.update(graph.nodes.map(({ id, template }) => ({ id, ...shown(template, now[id]) })));
+      path.refreshed();
     },
   };
 }

@@ -201,6 +201,7 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/api/v1/runs/{run}/again", Editor, Run),
     row("GET", "/api/v1/runs/{run}/plan", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/graph", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/critical-path", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/objects", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}", Viewer, Read),

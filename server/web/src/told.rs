@@ -8,6 +8,7 @@ use crate::api::compare::view::ComparisonView;
 use crate::api::events::view::LiveEvent;
 use crate::api::monitoring::view::{AdviceView, CardDetail, MonitoringView};
 use crate::api::runs::comparison_view::RunsComparisonView;
+use crate::api::runs::critical_path::CriticalPathView;
 use crate::api::runs::view::{ObjectsView, RunView};
 use crate::api::tasks::advice::TaskAdviceView;
 use crate::api::tasks::hang::HangView;
@@ -198,6 +199,12 @@ impl Sentences for AdviceView {
 impl Sentences for TaskAdviceView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
         self.advice.each(look);
+    }
+}
+
+impl Sentences for CriticalPathView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.hints.iter_mut().for_each(|hint| look(&mut hint.message));
     }
 }
 

@@ -4,6 +4,7 @@ mod away;
 mod back;
 mod compare;
 mod control;
+mod critical_path;
 mod decisions;
 mod disk;
 mod effective;

@@ -15,12 +15,16 @@ export interface DagNode {
   state?: string | undefined;
   /** The fraction that is done, 0 to 1, for a task of many instances. */
   progress?: number | undefined;
+  /** Marks the node, with this word for it. */
+  mark?: string | undefined;
 }
 
 /** The size of every node, in pixels. */
 export const NODE = { width: 188, height: 50 };
 
 const SIGN = 16;
+/** The ribbon of a marked node, in its upper right corner. */
+const RIBBON = `M${NODE.width - 24} 0h12v16l-6 -5l-6 5z`;
 
 /** Renders a node at its layout position. */
 export function drawNode(node: DagNode, at: Placed): SVGGElement {
@@ -33,14 +37,16 @@ export function drawNode(node: DagNode, at: Placed): SVGGElement {
 /** Updates a rendered node, replacing only the content of its box. */
 export function fillNode(group: SVGGElement, node: DagNode): void {
   const left = node.state ? 36 : 14;
-  const room = NODE.width - left - 12;
+  const room = NODE.width - left - (node.mark === undefined ? 12 : 28);
   const label = s("text", { class: "dag-label", x: left, y: node.sub ? 21 : 30 }, clip(node.label, room, 13));
   // The title is also the accessible name: it contains what is truncated in the image.
   const word = node.state ? stateWord(node.state) : "";
-  const parts: SVGElement[] = [s("title", {}, [node.label, word, node.sub].filter(Boolean).join(", ")), label];
+  const parts: SVGElement[] = [s("title", {}, [node.label, word, node.sub, node.mark].filter(Boolean).join(", ")), label];
   if (node.sub) parts.push(s("text", { class: "dag-sub", x: left, y: 38 }, clip(node.sub, room, 11.5)));
   if (node.state) parts.push(sign(node.state));
   if (node.progress !== undefined) parts.push(...bar(node.progress));
+  if (node.mark !== undefined) parts.push(s("path", { class: "dag-mark", d: RIBBON }));
+  group.classList.toggle("marked", node.mark !== undefined);
   group.replaceChildren(group.children[0] ?? "", ...parts);
   if (node.state) group.dataset["state"] = node.state;
 }

@@ -5,7 +5,7 @@ use cubeloom_domain::record::{AttemptRecord, Changes, ExpansionRecord, InstanceR
 use cubeloom_domain::state::{AttemptState, InstanceState, SkipReason};
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{Bytes, RunId, TaskIx, Timestamp};
-use cubeloom_store::{AttemptStart, FIRST_TASKS, InstanceGroup, TaskFigures};
+use cubeloom_store::{AttemptStart, FIRST_TASKS, InstanceGroup, LastAttempt, LastInstance, TaskFigures};
 use serde_json::json;
 
 use crate::records::{attempt, ended, instance, run_id};
@@ -13,6 +13,7 @@ use crate::support::{Fixture, lease, leased_run, on_both};
 
 on_both!(
     a_task_is_told_in_figures,
+    the_last_instance_of_each_task_is_found,
     the_tasks_of_several_runs_are_grouped,
     reports_and_attempts_come_in_pages,
     single_things_are_found,
@@ -56,6 +57,50 @@ async fn a_task_is_told_in_figures(fixture: Fixture) {
     store.commit(&lease("a"), &open).await.unwrap();
     assert_eq!(store.task_figures(&id, TaskIx(1)).await.unwrap().ended_at, None, "one has not ended");
     assert_eq!(store.task_figures(&id, TaskIx(2)).await.unwrap(), TaskFigures::default());
+}
+
+async fn the_last_instance_of_each_task_is_found(fixture: Fixture) {
+    let store = &fixture.store;
+    leased_run(store, 1, 5, "a").await;
+    let id = run_id(1);
+    let done = |task: u32, n: u32, ended_at: i64| InstanceRecord {
+        state: InstanceState::Succeeded { reused: None },
+        attempt: 4,
+        ended_at: Some(Timestamp(ended_at)),
+        ..instance(&id, task, n)
+    };
+    let active = InstanceRecord { state: InstanceState::ACTIVE, ..instance(&id, 2, 1) };
+    let rerun = InstanceRecord { state: InstanceState::Pending, ..instance(&id, 3, 0) };
+    let instances = vec![
+        done(0, 0, 20),
+        done(0, 1, 30),
+        done(0, 2, 10),
+        done(2, 0, 90),
+        active,
+        instance(&id, 2, 2),
+        instance(&id, 2, 3),
+        rerun,
+    ];
+    // The first attempt is from before a rerun.
+    let earlier = AttemptRecord { created_at: Timestamp(4), ..ended(&attempt(&id, 0, 1, 1)) };
+    let tries = (2..=4).map(|n| ended(&attempt(&id, 0, 1, n)));
+    let attempts = [earlier].into_iter().chain(tries).collect();
+    let written = Changes { instances, attempts, ..Changes::default() };
+    store.commit(&lease("a"), &written).await.unwrap();
+    let last = |n: u32| {
+        let AttemptRecord { created_at, state, .. } = ended(&attempt(&id, 0, 1, n));
+        LastInstance {
+            task: TaskIx(0),
+            instance: 1,
+            ready_at: Timestamp(5),
+            ended_at: Some(Timestamp(30)),
+            attempt: Some(LastAttempt { n, created_at, state }),
+        }
+    };
+    let waits =
+        LastInstance { task: TaskIx(2), instance: 2, ready_at: Timestamp(5), ended_at: None, attempt: None };
+    assert_eq!(store.last_instances(&id).await.unwrap(), [last(2), last(4), waits]);
+    assert!(store.last_instances(&run_id(2)).await.unwrap().is_empty());
 }
 
 async fn the_tasks_of_several_runs_are_grouped(fixture: Fixture) {

@@ -180,7 +180,12 @@ pub(crate) fn progress(note: &Note) -> Option<ProgressView> {
 
 /// When an attempt has ended.
 pub(crate) fn ended_at(attempt: &AttemptRecord) -> Option<Timestamp> {
-    match &attempt.state {
+    ended_by(&attempt.state)
+}
+
+/// When an attempt in this state has ended.
+pub(super) fn ended_by(state: &AttemptState) -> Option<Timestamp> {
+    match state {
         AttemptState::Ended { ended_at, .. } => Some(*ended_at),
         _ => None,
     }

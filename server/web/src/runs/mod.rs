@@ -12,6 +12,7 @@ pub(crate) mod job;
 mod lines;
 pub(crate) mod listed;
 mod notes;
+pub(crate) mod path;
 mod plans;
 pub(crate) mod queued;
 pub(crate) mod reader;

@@ -4,6 +4,7 @@ mod again;
 mod cancel;
 pub(crate) mod compare_many;
 pub mod comparison_view;
+pub(crate) mod critical_path;
 mod delete;
 mod get;
 mod graph;
@@ -37,5 +38,6 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(again::again))
         .routes(routes!(plan::plan))
         .routes(routes!(graph::graph))
+        .routes(routes!(critical_path::critical_path))
         .routes(routes!(objects::objects))
 }
