@@ -107,7 +107,7 @@ test("signing out needs no password, even if the session has ended", async () =>
   const page = await opened("/me");
   await forget(page);
   await page.locator(".side-foot summary").click();
-  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.locator(".side-foot").getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL(/\/sign-in$/);
   refused(page, 401);
   flawless(page);

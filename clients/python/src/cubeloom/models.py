@@ -379,6 +379,25 @@ class CodeView(TypedDict):
     """
 
 
+class ComparedTaskView(TypedDict):
+    """
+    A task of a run in a comparison.
+    """
+
+    name: str
+    """
+    Name of the task.
+    """
+    state: str
+    """
+    State of the task, as in the list of tasks.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    Time from the start of its first attempt to the end of its last instance, in seconds. Omitted until then.
+    """
+
+
 class Confirmation(TypedDict):
     """
     Confirmation of your identity.
@@ -1818,6 +1837,31 @@ class PartView(TypedDict):
     """
 
 
+class PathHintView(TypedDict):
+    """
+    Something that would shorten the run, or that nothing stands out.
+    """
+
+    kind: str
+    """
+    Kind: `pending` (a task is pending now, with the reason), `waiting` (for capacity, quota or a concurrency
+    limit), `decision` (of an approver), `parallelism` (the max concurrency of a task), `starting` (between
+    submission and start), `retries`, `long_task` (half of the run or more) or `balanced` (nothing stands out).
+    """
+    task: NotRequired[str | None]
+    """
+    Task concerned. Omitted for `balanced`.
+    """
+    seconds: float
+    """
+    Time concerned, in seconds.
+    """
+    message: str
+    """
+    The same as a sentence.
+    """
+
+
 class Pixels(TypedDict):
     """
     Dimensions of an image, in pixels.
@@ -2856,6 +2900,25 @@ class TaskCounts(TypedDict):
     states: dict[str, int]
     """
     Number of items in each state. States without items are omitted.
+    """
+
+
+class TaskValueView(TypedDict):
+    """
+    A value that a task reported.
+    """
+
+    task: str
+    """
+    Task.
+    """
+    name: str
+    """
+    Name of the metric or the output.
+    """
+    value: Any
+    """
+    The number. A metric that is not finite has `NaN`, `Infinity` or `-Infinity` as a text.
     """
 
 
@@ -7406,6 +7469,52 @@ class PastView(TypedDict):
     """
 
 
+class PathTaskView(TypedDict):
+    """
+    A task on the critical path. Of several instances, the one that ended last.
+    """
+
+    task: str
+    """
+    Name of the task.
+    """
+    instance: int
+    """
+    Instance that ended last, or that has not ended.
+    """
+    attempts: int
+    """
+    Number of attempts since it became ready.
+    """
+    ready_at: str
+    """
+    Time when its upstream tasks had ended.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    seconds: float
+    """
+    Time from ready to its end or until now, in seconds: the sum of `waiting_seconds`, `retry_seconds` and
+    `running_seconds`.
+    """
+    waiting_seconds: float
+    """
+    Time from ready to the start of its first attempt, in seconds.
+    """
+    starting_seconds: float
+    """
+    Part of `waiting_seconds` between its submission and the start of its workers.
+    """
+    retry_seconds: float
+    """
+    Time from the start of its first attempt to that of its last, in seconds: failed attempts and backoff.
+    """
+    running_seconds: float
+    """
+    Time of its last attempt, in seconds.
+    """
+
+
 class PipelineView(VersionView):
     """
     A pipeline with its newest document.
@@ -8913,6 +9022,37 @@ class CreatedLink(LinkView):
     """
 
 
+class CriticalPathView(TypedDict):
+    """
+    Critical path of a run: the chain of tasks that decided when the run ended.
+    """
+
+    seconds: float
+    """
+    Time from the start of the run to its end or until now, in seconds.
+    """
+    path_seconds: float
+    """
+    Total time of the tasks on the path, in seconds.
+    """
+    waiting_seconds: float
+    """
+    Part of it in which the tasks waited for the start of their workers or for a decision.
+    """
+    retry_seconds: float
+    """
+    Part of it that failed attempts and the time between attempts took.
+    """
+    tasks: list[PathTaskView]
+    """
+    Tasks on the path, in order. Each is upstream of the next. Empty before the first task.
+    """
+    hints: list[PathHintView]
+    """
+    What would shorten the run, those for the largest times first.
+    """
+
+
 class DatesView(TypedDict):
     """
     Dates in a range, as a back-fill of the range would find them.
@@ -9942,6 +10082,33 @@ VersionsComparisonView = TypedDict(
 )
 
 
+class ComparedRunView(TypedDict):
+    """
+    A run in a comparison.
+    """
+
+    run: RunView
+    """
+    The run.
+    """
+    parameters: dict[str, Any]
+    """
+    Parameters of the run, including the defaults of the pipeline.
+    """
+    metrics: list[TaskValueView]
+    """
+    Last values of metrics, including those of running tasks. Tasks with `for_each` are left out.
+    """
+    outputs: list[TaskValueView]
+    """
+    Outputs that are numbers. Tasks with `for_each` are left out.
+    """
+    tasks: list[ComparedTaskView]
+    """
+    Tasks in document order, at most 500.
+    """
+
+
 class ComparisonView(TypedDict):
     """
     Comparison of two runs.
@@ -9993,3 +10160,14 @@ LiveEvent: TypeAlias = LiveEvent1 | LiveEvent2 | LiveEvent3 | LiveEvent4 | LiveE
 """
 An event.
 """
+
+
+class RunsComparisonView(TypedDict):
+    """
+    Several runs for comparison.
+    """
+
+    runs: list[ComparedRunView]
+    """
+    Runs, in the order of the request.
+    """

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use cubeloom_domain::pipeline::TriggerRule;
 use cubeloom_domain::plan::{ForEachItems, PlannedTask};
-use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{TaskIx, Timestamp};
 use cubeloom_store::{LastAttempt, LastInstance};
 
@@ -129,6 +128,7 @@ fn task_view(one: &OnPath<'_>, is_open: bool) -> PathTaskView {
 #[cfg(test)]
 mod tests {
     use cubeloom_domain::outcome::Outcome;
+    use cubeloom_domain::state::AttemptState;
 
     use super::*;
 
