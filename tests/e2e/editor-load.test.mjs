@@ -11,7 +11,7 @@ import { siteFor } from "./support/site.mjs";
 
 /** In transferred bytes, as frontend/build/budget.test.ts counts. */
 const KB = 1000;
-const MOST = 180 * KB;
+const MOST = 184 * KB;
 
 /** Modules loaded on demand, by name; CodeMirror by a string that only it contains. */
 const LATER = /\/(text-pane|log-drawer|versions-panel|code-dialog)-/;
