@@ -62,7 +62,9 @@ export function drawingOf(options: PlotOptions, lines: readonly Line[], drawing:
 
 function scales({ axis, least }: PlotOptions, log: boolean): uPlot.Scales {
   const x = { time: axis === "time" };
-  if (log) return { x, y: { distr: uPlot.Scale.Distr.Logarithmic, log: 10 } };
+  // The bundler has no values of constant enumerations of other packages.
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment
+  if (log) return { x, y: { distr: 3, log: 10 } };
   if (least === undefined) return { x };
   return { x, y: { range: (_plot, low, high) => [Math.min(least, low), high > least ? high * 1.1 : least + 1] } };
 }

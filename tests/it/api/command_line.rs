@@ -107,7 +107,7 @@ fn a_pipeline_runs_from_its_folder() {
     assert_eq!(report["run"]["version"], 1);
     assert_eq!(states(&report), [("count", "succeeded"), ("each", "succeeded"), ("sum", "succeeded")]);
     let part = laptop.json(0, &["run", &file, "--only", "sum", "--of", "latest"]);
-    assert_eq!(states(&part), [("sum", "succeeded")]);
+    assert_eq!(states(&part), [("count", "reused"), ("each", "reused"), ("sum", "succeeded")]);
     let listed = laptop.json(0, &["runs", "--pipeline", "sum", "--limit", "2"]);
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert_eq!(listed[0]["id"], part["run"]["id"]);

@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn two_to_ten_different_runs_are_compared() {
-        let all: Vec<RunId> = (0..11).map(|at| RunId::new(Timestamp(at), 1)).collect();
+        let all: Vec<RunId> = (0..11).map(|at| RunId::new(Timestamp(at * 1_000), 1)).collect();
         let text = |runs: &[RunId]| runs.iter().map(RunId::as_str).collect::<Vec<_>>().join(",");
         assert_eq!(ids(&text(&all[..10])).unwrap(), all[..10]);
         assert_eq!(ids(&format!("{0}, {1},{0},", all[3], all[1])).unwrap(), [all[3].clone(), all[1].clone()]);
