@@ -24,7 +24,7 @@ for (const [lang, theme, size] of [["en", "light", "wide"], ["zh", "dark", "narr
     // Actual, requested, used, recommended, and OOM kills.
     assert.equal(await page.locator("[data-plot=memory] .plot-legend button").count(), 5);
     assert.ok((await page.locator("#size-changes tbody tr").count()) >= 2);
-    await page.locator("#main details summary").press("Enter");
+    await page.locator("#main details summary:not(.icon-only)").press("Enter");
     assert.equal(await page.locator("#main details tbody tr").count(), site.there.past.length);
     // Spikes are distinguished from sustained usage, for all attempts longer than a second.
     const mostly = page.locator("#main details").getByText(lang === "zh" ? "95% 的时间" : "95 % of the time");
