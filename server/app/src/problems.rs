@@ -9,54 +9,37 @@ use serde_json::json;
 
 use crate::show::{self, Output, Style, Styles};
 
-/// A problem of a document: one found here, or one that a server has found.
-pub trait Shown: Serialize {
-    fn is_error(&self) -> bool;
+/// What is shown of a problem.
+pub struct Shown<'p> {
+    is_error: bool,
     /// JSON pointer, empty for the whole document.
-    fn path(&self) -> &str;
-    fn message(&self) -> &str;
+    path: &'p str,
+    message: &'p str,
     /// Line and column, as far as they are known.
-    fn position(&self) -> [Option<u32>; 2];
+    position: [Option<u32>; 2],
 }
 
-impl Shown for Problem {
-    fn is_error(&self) -> bool {
-        self.severity >= Severity::Error
-    }
+/// A problem of a document: one found here, or one that a server has found.
+pub trait Located: Serialize {
+    fn shown(&self) -> Shown<'_>;
+}
 
-    fn path(&self) -> &str {
-        &self.path
-    }
-
-    fn message(&self) -> &str {
-        &self.message
-    }
-
-    fn position(&self) -> [Option<u32>; 2] {
-        [self.line, self.column]
+impl Located for Problem {
+    fn shown(&self) -> Shown<'_> {
+        let is_error = self.severity >= Severity::Error;
+        Shown { is_error, path: &self.path, message: &self.message, position: [self.line, self.column] }
     }
 }
 
-impl Shown for ProblemView {
-    fn is_error(&self) -> bool {
-        self.severity == "error"
-    }
-
-    fn path(&self) -> &str {
-        &self.path
-    }
-
-    fn message(&self) -> &str {
-        &self.message
-    }
-
-    fn position(&self) -> [Option<u32>; 2] {
-        [self.line, self.column]
+impl Located for ProblemView {
+    fn shown(&self) -> Shown<'_> {
+        let is_error = self.severity == "error";
+        Shown { is_error, path: &self.path, message: &self.message, position: [self.line, self.column] }
     }
 }
 
 /// Prints all problems: `file:line:column: error: /path: message`.
-pub fn print(file: &Path, problems: &[impl Shown], output: Output) -> anyhow::Result<()> {
+pub fn print(file: &Path, problems: &[impl Located], output: Output) -> anyhow::Result<()> {
     match output {
         Output::Json => show::json(&json!({"file": file, "problems": problems})),
         Output::Human => {
@@ -68,24 +51,25 @@ pub fn print(file: &Path, problems: &[impl Shown], output: Output) -> anyhow::Re
 }
 
 /// Prints warnings next to a command's results.
-pub fn warn(file: &Path, problems: &[impl Shown]) {
+pub fn warn(file: &Path, problems: &[impl Located]) {
     problems.iter().for_each(|problem| show::note(line(file, problem, Styles::plain())));
 }
 
 /// Whether none of them is an error.
-pub fn none_stops(problems: &[impl Shown]) -> bool {
-    !problems.iter().any(Shown::is_error)
+pub fn none_stops(problems: &[impl Located]) -> bool {
+    !problems.iter().any(|problem| problem.shown().is_error)
 }
 
-fn line(file: &Path, problem: &impl Shown, styles: Styles) -> String {
+fn line(file: &Path, problem: &impl Located, styles: Styles) -> String {
+    let Shown { is_error, path, message, position } = problem.shown();
     let mut place = file.display().to_string();
-    for number in problem.position().into_iter().flatten() {
+    for number in position.into_iter().flatten() {
         place.push_str(&format!(":{number}"));
     }
-    let word = match problem.is_error() {
+    let word = match is_error {
         true => styles.paint(Style::Bad, "error"),
         false => styles.paint(Style::Warn, "warning"),
     };
-    let path = if problem.path().is_empty() { String::new() } else { format!("{}: ", problem.path()) };
-    format!("{}: {word}: {path}{}", styles.paint(Style::Bold, &place), problem.message())
+    let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
+    format!("{}: {word}: {path}{message}", styles.paint(Style::Bold, &place))
 }

@@ -69,6 +69,7 @@ impl Rule {
                 | "use"
                 | "code"
                 | "token"
+                | "revoke"
                 | "cancel"
                 | "provider"
                 | "test"
@@ -377,6 +378,8 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/api/v1/links/use", Anyone, Write),
     row("POST", "/api/v1/device/code", Anyone, Write),
     row("POST", "/api/v1/device/token", Anyone, Write),
+    // The token in the body is the permission.
+    row("POST", "/api/v1/device/revoke", Anyone, Write),
     // In a session only: `auth::device` checks.
     row("POST", "/api/v1/device/decision", Person, Admin),
     row("GET", "/api/v1/audit", Administrator, Read),
@@ -466,6 +469,7 @@ mod tests {
         for (route, creates) in [
             ("/api/v1/device/code", false),
             ("/api/v1/device/token", false),
+            ("/api/v1/device/revoke", false),
             ("/api/v1/device/decision", true),
             ("/api/v1/tokens", true),
         ] {

@@ -1,11 +1,12 @@
 //! The command line against a server: from another machine, with a token only.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Child, Command};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use super::identity::help::Browser;
 use super::support::{Client, Server, Who};
 use crate::support::{Done, Running, TestApp, states, wait_for};
 
@@ -265,4 +266,55 @@ fn a_context_is_kept_used_and_forgotten() {
     laptop.expect(0, &["logout"]);
     server.with_token(Some(token.clone())).get("/me").expect(401);
     assert!(!fs::read_to_string(&file).unwrap().contains(&token));
+}
+
+/// `cubeloom login` that waits for its user, and the user code that it prints.
+fn begin_login(laptop: &Laptop) -> (Child, String) {
+    let log = laptop.app.path("login.log");
+    let file = || fs::File::create(&log).unwrap();
+    let mut command = laptop.command(&["login", &laptop.url, "--no-browser"]);
+    let child = command.stdout(file()).stderr(file()).spawn().unwrap();
+    let code = || Some(fs::read_to_string(&log).ok()?.split_once("user_code=")?.1.get(..9)?.to_owned());
+    wait_for("the code", || code().is_some());
+    (child, code().unwrap())
+}
+
+#[test]
+fn a_user_signs_in_through_the_browser_and_out_again() {
+    let server = Server::start();
+    server.user("eve", &["--project", "default", "--role", "editor"]);
+    let eve = Browser::new(&server, "eve");
+    let laptop = Laptop { app: TestApp::new(), url: server.url(), token: None };
+    let decide = |code: &str, approve: bool| {
+        let body = json!({"user_code": code, "approve": approve, "scope": "run", "project": "default"});
+        eve.send(eve.request(reqwest::Method::POST, "/device/decision").json(&body)).expect(204);
+    };
+    let (mut denied, code) = begin_login(&laptop);
+    decide(&code, false);
+    assert_eq!(denied.wait().unwrap().code(), Some(2));
+    let (mut allowed, code) = begin_login(&laptop);
+    decide(&code, true);
+    assert_eq!(allowed.wait().unwrap().code(), Some(0));
+    assert_eq!(laptop.expect(0, &["runs"]).out, "no runs\n");
+    let contexts = fs::read_to_string(laptop.app.path(".config/cubeloom/contexts.toml")).unwrap();
+    let token = contexts.split('"').find(|word| word.starts_with("clt_")).unwrap().to_owned();
+    let eves = server.with_token(Some(token));
+    eves.get("/projects/default").expect(200);
+    let out = laptop.expect(0, &["logout"]);
+    assert_eq!((out.out, out.err), (format!("signed out of {}\n", server.url()), String::new()));
+    eves.get("/projects/default").expect(401);
+}
+
+#[test]
+fn a_token_goes_to_its_own_server_only() {
+    let server = Server::start();
+    let laptop = Laptop::of(&server, Who::Editor);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let other = format!("http://{}", listener.local_addr().unwrap());
+    let refused = laptop.expect(2, &["runs", "--server", &other]).err;
+    assert!(refused.contains(&format!("there is no token for {other}")), "{refused}");
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "nothing was sent");
+    let here = laptop.expect(2, &["cancel", "latest", "--local", "--project", "vision"]).err;
+    assert!(here.contains("--project vision needs a server"), "{here}");
 }

@@ -2436,6 +2436,17 @@ class ResumeWith(TypedDict):
     """
 
 
+class RevokedToken(TypedDict):
+    """
+    Token to revoke.
+    """
+
+    token: str
+    """
+    The token itself. It needs no scope for this, and may be bound to a project.
+    """
+
+
 class RoleView(TypedDict):
     """
     Resources of the workers of a role.

@@ -150,11 +150,6 @@ impl Client {
         self.parsed(self.sent(request).await?).await
     }
 
-    /// Deletes something.
-    pub async fn delete(&self, path: &[&str]) -> anyhow::Result<()> {
-        self.sent(|| self.request(Method::DELETE, path, &[]).timeout(ANSWER)).await.map(drop)
-    }
-
     /// Opens an event stream once, after an event.
     pub async fn stream(
         &self,

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::sleep;
@@ -47,6 +46,9 @@ struct Me {
 struct Person {
     name: String,
 }
+
+/// Maximum length of this program's description, in characters.
+const CLIENT: usize = 100;
 
 /// Signs in to a server and makes it the current context.
 pub async fn login(args: &Login, output: Output) -> anyhow::Result<Exit> {
@@ -105,13 +107,8 @@ pub async fn logout(args: &Logout) -> anyhow::Result<Exit> {
 }
 
 async fn revoke(context: &Context) -> anyhow::Result<()> {
-    let client = Client::new(&context.server, Some(context.token.clone()))?;
-    let id = context.token.split('_').nth(1).unwrap_or_default();
-    match client.delete(&["tokens", id]).await {
-        // It has expired, or was revoked.
-        Err(error) if super::client::status(&error) == Some(StatusCode::UNAUTHORIZED) => Ok(()),
-        other => other,
-    }
+    let client = Client::new(&context.server, None)?;
+    client.post(&["device", "revoke"], &json!({"token": context.token})).await
 }
 
 /// Lists or changes the contexts.
@@ -198,7 +195,8 @@ fn host(server: &str) -> String {
 async fn allowed(server: &str, no_browser: bool) -> anyhow::Result<String> {
     let client = Client::new(server, None)?;
     let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let body = json!({"client": format!("cubeloom of {} on {node}", machine::user())});
+    let name: String = format!("cubeloom of {} on {node}", machine::user()).chars().take(CLIENT).collect();
+    let body = json!({"client": name});
     let code: Code = client.post(&["device", "code"], &body).await?;
     let opened = !no_browser && browser::open(&code.verification_uri_complete);
     let head = if opened { "Allow the sign-in in your browser:" } else { "Open this page in a browser:" };

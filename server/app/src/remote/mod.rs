@@ -28,7 +28,7 @@ use crate::platform::PROJECT;
 use crate::show::Output;
 use client::Client;
 pub use client::status;
-use contexts::Contexts;
+use contexts::{Context, Contexts};
 pub use open::{Page, show};
 
 /// The variables of programs that use a server; those of the Python client.
@@ -50,12 +50,27 @@ pub fn dispatch(command: &Command, global: &Global) -> Option<anyhow::Result<Exi
     let output = global.output;
     let on_server = match command {
         Command::Login(_) | Command::Logout(_) | Command::Context(_) => Ok(None),
-        _ => match remote(at(command)?, global) {
-            Ok(None) => return None,
-            other => other,
-        },
+        _ => {
+            let at = at(command)?;
+            match remote(at, global) {
+                Ok(None) => return on_this_machine(command, at).err().map(Err),
+                other => other,
+            }
+        }
     };
     Some(on_server.and_then(|remote| block_on(run_on(command, remote, output))))
+}
+
+/// Refuses a project where a command would ignore it.
+fn on_this_machine(command: &Command, at: &At) -> anyhow::Result<()> {
+    let takes_one =
+        matches!(command, Command::Runs(args) if args.show.is_none()) || matches!(command, Command::Open(_));
+    match &at.project {
+        Some(project) if project != PROJECT && !takes_one => Err(Invalid::error(format!(
+            "--project {project} needs a server: on this machine the command works in the project `{PROJECT}`"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn block_on(work: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exit> {
@@ -125,40 +140,51 @@ fn remote(at: &At, global: &Global) -> anyhow::Result<Option<Remote>> {
     if here || at.local {
         return Ok(None);
     }
-    let contexts = contexts()?;
-    let named = at.context.clone().or_else(|| variable(CONTEXT));
-    let url = at.server.clone().or_else(|| variable(URL).filter(|_| at.context.is_none()));
-    let (server, token, project) = match (url, named) {
-        (Some(url), _) => {
-            let url = client::url(&url)?;
-            let known = contexts.of_server(&url);
-            let token = variable(TOKEN).or_else(|| known.map(|context| context.token.clone()));
-            let token = token.ok_or_else(|| {
-                Invalid::error(format!(
-                    "there is no token for {url}: sign in with `cubeloom login {url}`, or set {TOKEN}"
-                ))
-            })?;
-            (url, token, known.and_then(|context| context.project.clone()))
-        }
-        (None, Some(name)) => of(contexts.get(&name)?),
-        (None, None) if variable("CUBELOOM_DATA").is_some() || variable("CUBELOOM_CONFIG").is_some() => {
-            return Ok(None);
-        }
-        (None, None) => match &contexts.current {
-            Some(name) => of(contexts.get(name)?),
-            None => return Ok(None),
-        },
-    };
-    let chosen = at.project.clone().or_else(|| variable(PROJECT_VARIABLE)).or(project);
+    let Some(context) = chosen(at)? else { return Ok(None) };
+    let project = at.project.clone().or_else(|| variable(PROJECT_VARIABLE)).or(context.project);
     Ok(Some(Remote {
-        client: Client::new(&server, Some(token))?,
-        project: chosen.unwrap_or_else(|| PROJECT.into()),
+        client: Client::new(&context.server, Some(context.token))?,
+        project: project.unwrap_or_else(|| PROJECT.into()),
         output: global.output,
     }))
 }
 
-fn of(context: &contexts::Context) -> (String, String, Option<String>) {
-    (context.server.clone(), context.token.clone(), context.project.clone())
+/// The server of the options, the variables or the current context.
+fn chosen(at: &At) -> anyhow::Result<Option<Context>> {
+    let contexts = contexts()?;
+    let named = |name: &str| contexts.get(name).cloned().map(Some);
+    if let Some(url) = &at.server {
+        return at_url(url, &contexts).map(Some);
+    }
+    if let Some(name) = &at.context {
+        return named(name);
+    }
+    if let Some(url) = variable(URL) {
+        return at_url(&url, &contexts).map(Some);
+    }
+    if let Some(name) = variable(CONTEXT) {
+        return named(&name);
+    }
+    if variable("CUBELOOM_DATA").is_some() || variable("CUBELOOM_CONFIG").is_some() {
+        return Ok(None);
+    }
+    contexts.current.as_deref().map_or(Ok(None), named)
+}
+
+/// A server by its URL, with the token of the variable or of its context.
+fn at_url(url: &str, contexts: &Contexts) -> anyhow::Result<Context> {
+    let server = client::url(url)?;
+    let known = contexts.of_server(&server);
+    // The token beside the URL of one server must not be sent to another one.
+    let is_its = variable(URL).is_none_or(|set| client::url(&set).is_ok_and(|set| set == server));
+    let token = variable(TOKEN).filter(|_| is_its).or_else(|| known.map(|context| context.token.clone()));
+    let token = token.ok_or_else(|| {
+        Invalid::error(format!(
+            "there is no token for {server}: sign in with `cubeloom login {server}`, or set {URL} and {TOKEN}"
+        ))
+    })?;
+    let project = known.and_then(|context| context.project.clone());
+    Ok(Context { server, token, user: String::new(), project })
 }
 
 fn variable(name: &str) -> Option<String> {

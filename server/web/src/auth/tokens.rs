@@ -6,8 +6,8 @@ use cubeloom_domain::identity::{ApiToken, Scope, User};
 use cubeloom_domain::{Code, Problem, Timestamp};
 use serde_json::json;
 
-use super::{Caller, Via, secret};
-use crate::audit::{Act, Entry};
+use super::{Caller, Via, Visitor, secret};
+use crate::audit::{Act, Actor, Entry};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::state::Web;
 use crate::time::maybe;
@@ -70,6 +70,24 @@ pub async fn revoke(act: &Act<'_>, token: &ApiToken, user: &User) -> ApiResult<b
     Ok(act.store.revoke_token(&token.id, &entry).await?)
 }
 
+/// Revokes a token for the program that has it (RFC 7009). Nothing happens if it is not valid.
+pub(crate) async fn give_back(web: &Web, visitor: &Visitor, text: &str) -> ApiResult<()> {
+    let Some((id, text)) = split(text) else { return Ok(()) };
+    let token = web.store().token(id).await?.filter(|token| secret::fits(text, &token.hash));
+    let Some(token) = token else { return Ok(()) };
+    let Some(user) = web.store().user(&token.user_id).await? else { return Ok(()) };
+    let actor = Actor {
+        user_id: Some(user.id.clone()),
+        user_name: user.name.clone(),
+        via: via(&token).describe(),
+        address: visitor.address.clone(),
+        project: None,
+    };
+    revoke(&Act::by(web, actor), &token, &user).await?;
+    web.people().forget();
+    Ok(())
+}
+
 /// Whether the user may have such a token.
 pub(super) async fn check(act: &Act<'_>, user: &User, wanted: &NewToken) -> ApiResult<()> {
     let mut problems = Vec::new();
@@ -130,16 +148,23 @@ pub(crate) async fn caller(web: &Web, headers: &HeaderMap, address: String) -> A
     let person = person.filter(|person| !person.user.disabled);
     let person = person.ok_or_else(|| refused("the user of this token may no longer sign in"))?;
     note_use(web, &token);
-    let via = Via::Token { id: token.id.clone(), name: token.name.clone(), project: token.project.clone() };
-    let user = person.user.clone();
+    let (user, via) = (person.user.clone(), via(&token));
     Ok(Some(Caller { user, via, address, scope: token.scope, project: None, role: None }))
+}
+
+fn via(token: &ApiToken) -> Via {
+    Via::Token { id: token.id.clone(), name: token.name.clone(), project: token.project.clone() }
 }
 
 /// `Bearer clt_<id>_<secret>`
 fn parts(header: &str) -> Option<(&str, &str)> {
     let (scheme, token) = header.split_once(' ')?;
-    let rest = token.trim().strip_prefix(PREFIX).filter(|_| scheme.eq_ignore_ascii_case("bearer"))?;
-    rest.split_once('_')
+    split(token).filter(|_| scheme.eq_ignore_ascii_case("bearer"))
+}
+
+/// `clt_<id>_<secret>`
+fn split(token: &str) -> Option<(&str, &str)> {
+    token.trim().strip_prefix(PREFIX)?.split_once('_')
 }
 
 fn refused(detail: &str) -> ApiError {

@@ -323,7 +323,8 @@ fn change_device_codes(server: &Server, log: &Log) {
     let decision = json!({"user_code": allowed["user_code"], "approve": true, "scope": "read"});
     log.note(eve.send(eve.request(Method::POST, "/device/decision").json(&decision)).expect(204));
     let fetch = json!({"device_code": allowed["device_code"]});
-    log.note(nobody.post("/device/token", &fetch).expect(201));
+    let made = log.note(nobody.post("/device/token", &fetch).expect(201)).json();
+    log.note(nobody.post("/device/revoke", &json!({"token": made["token"]})).expect(204));
     let page = format!("page:/device?user_code={}", begin()["user_code"].as_str().unwrap());
     let form = eve.request(Method::POST, &page).header("content-type", "application/x-www-form-urlencoded");
     log.note(eve.send(form.body("answer=deny&scope=read")).expect(303));

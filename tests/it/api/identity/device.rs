@@ -57,6 +57,25 @@ fn with_eve() -> (Server, Client, Browser) {
 }
 
 #[test]
+fn a_token_is_revoked_by_the_program_that_has_it_only() {
+    let (server, ada, eve) = with_eve();
+    let code = begin(&server);
+    decide(&eve, &code, json!({"scope": "read", "project": "default"})).expect(204);
+    let token = fetch(&server, &code).expect(201).json()["token"].as_str().unwrap().to_owned();
+    let (program, stranger) = (server.with_token(Some(token.clone())), server.as_(Who::Anonymous));
+    let (id, _) = token.rsplit_once('_').unwrap();
+    for wrong in ["", "clt_", "nonsense", &format!("{id}_"), &format!("{token}x")] {
+        stranger.post("/device/revoke", &json!({"token": wrong})).expect(204);
+        program.get("/projects/default").expect(200);
+    }
+    for _ in 0..2 {
+        stranger.post("/device/revoke", &json!({"token": token})).expect(204);
+        program.get("/projects/default").expect(401);
+    }
+    assert_eq!(audited(&ada, "token.revoke").len(), 1);
+}
+
+#[test]
 fn a_command_line_gets_the_token_that_a_user_allows() {
     let (server, ada, eve) = with_eve();
     let code = begin(&server);

@@ -2,6 +2,7 @@
 
 mod code;
 mod decision;
+mod revoke;
 mod token;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -14,4 +15,5 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(code::begin))
         .routes(routes!(token::redeem))
         .routes(routes!(decision::decide))
+        .routes(routes!(revoke::revoke))
 }
