@@ -1,14 +1,13 @@
 //! A heat map of nodes over time, on a canvas of the visible height. Keys and the pointer select a cell, which
 //! is described in words.
 
-import { coloursIn } from "../canvas/paint/colours";
 import type { Colours } from "../canvas/paint/colours";
 import { h } from "../core/dom";
 import { t } from "../core/texts";
-import { onTheme } from "../core/theme";
 import { heatAt, heatLayout, heatSeen, heatStep, ROW } from "./heat-layout";
 import type { HeatLayout, HeatSpot } from "./heat-layout";
 import { clipped } from "./paint";
+import { Surface } from "./surface";
 
 const KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"];
 /** The distance of two cells, in pixels. */
@@ -24,75 +23,42 @@ export interface HeatData {
 /** The heat map; the caller adds `element` to the page. */
 export class Heat {
   readonly element: HTMLElement;
-  readonly #canvas = h("canvas", { class: "card-canvas", "aria-hidden": "true" });
-  readonly #room = h("div", { class: "card-room" }, this.#canvas);
-  readonly #grid = h("div", { class: "card-grid heat-grid", tabindex: "0", role: "group", "aria-label": t("monitoring.heat"), "aria-describedby": "heat-help" }, this.#room);
+  readonly #surface = new Surface({
+    arrange: (width) => {
+      this.#layout = heatLayout(this.#data.names.length, this.#data.columns, width);
+      return this.#layout.height;
+    },
+    paint: (context, colours, top, bottom) => { this.#paint(context, colours, top, bottom); },
+  });
+  readonly #grid = h("div", { class: "card-grid heat-grid", tabindex: "0", role: "group", "aria-label": t("monitoring.heat"), "aria-describedby": "heat-help" }, this.#surface.room);
   readonly #said = h("p", { class: "small number heat-said", "aria-live": "polite" });
   readonly #describe: (spot: HeatSpot) => string;
   #data: HeatData = { names: [], shares: [], columns: 0 };
   #layout: HeatLayout = heatLayout(0, 0, 1);
   #chosen: HeatSpot | null = null;
-  #asked = false;
-  #colours: Colours | undefined;
 
   constructor(describe: (spot: HeatSpot) => string) {
     this.#describe = describe;
     const help = h("p", { class: "muted small", id: "heat-help" }, t("monitoring.heat-help"));
     this.element = h("div", { class: "card padded" }, this.#grid, this.#said, help);
-    this.#grid.addEventListener("scroll", () => { this.#draw(); }, { passive: true });
     this.#grid.addEventListener("keydown", (event) => { this.#pressed(event); });
-    for (const name of ["focus", "blur"]) this.#grid.addEventListener(name, () => { this.#draw(); });
-    this.#canvas.addEventListener("pointermove", (event) => {
-      const spot = heatAt(this.#layout, event.offsetX, event.offsetY + this.#grid.scrollTop);
+    this.#surface.canvas.addEventListener("pointermove", (event) => {
+      const spot = heatAt(this.#layout, event.offsetX, event.offsetY + this.#surface.top);
       if (spot) this.#choose(spot);
     });
-    new ResizeObserver(() => { this.#arrange(); }).observe(this.#grid);
-    onTheme(() => {
-      this.#colours = undefined;
-      this.#draw();
-    });
+    this.#surface.watch(this.#grid);
   }
 
   show(data: HeatData): void {
     this.#data = data;
-    this.#arrange();
+    this.#surface.arrange();
     if (this.#chosen && (this.#chosen.row >= data.names.length || this.#chosen.column >= data.columns)) this.#chosen = null;
     this.#said.textContent = this.#chosen ? this.#describe(this.#chosen) : "";
   }
 
-  #arrange(): void {
-    const width = this.#room.clientWidth;
-    this.#layout = heatLayout(this.#data.names.length, this.#data.columns, width);
-    this.#room.style.height = `${this.#layout.height}px`;
-    const height = Math.min(this.#grid.clientHeight, this.#layout.height);
-    this.#canvas.style.height = `${height}px`;
-    this.#canvas.width = Math.round(width * devicePixelRatio);
-    this.#canvas.height = Math.round(height * devicePixelRatio);
-    this.#draw();
-  }
-
-  /** Once per frame, however often it is requested. */
-  #draw(): void {
-    if (this.#asked) return;
-    this.#asked = true;
-    requestAnimationFrame(() => {
-      this.#asked = false;
-      const context = this.#canvas.getContext("2d");
-      // Outside of the page it has no colours; it is drawn when it is added.
-      if (!context || !this.element.isConnected) return;
-      this.#colours ??= coloursIn(this.element);
-      this.#paint(context, this.#colours, this.#grid.scrollTop);
-    });
-  }
-
-  #paint(context: CanvasRenderingContext2D, colours: Colours, top: number): void {
-    const { width, height } = context.canvas;
-    const scale = devicePixelRatio;
-    context.setTransform(scale, 0, 0, scale, 0, -top * scale);
-    context.clearRect(0, top, width, height);
-    context.font = `11px ${colours.font}`;
+  #paint(context: CanvasRenderingContext2D, colours: Colours, top: number, bottom: number): void {
     context.textBaseline = "middle";
-    const [first, last] = heatSeen(this.#layout, top, top + height / scale);
+    const [first, last] = heatSeen(this.#layout, top, bottom);
     for (let row = first; row < last; row++) {
       context.fillStyle = colours["text-muted"];
       context.fillText(clipped(context, this.#data.names[row] ?? "", this.#layout.label - 6), 0, (row + 0.5) * ROW);
@@ -100,7 +66,7 @@ export class Heat {
     }
     if (this.#chosen) {
       const { x, y, wide } = this.#place(this.#chosen);
-      context.strokeStyle = document.activeElement === this.#grid ? colours.text : colours["text-muted"];
+      context.strokeStyle = this.#surface.isFocused ? colours.text : colours["text-muted"];
       context.lineWidth = 2;
       context.strokeRect(x, y, wide, ROW - GAP);
     }
@@ -131,11 +97,8 @@ export class Heat {
   #choose(spot: HeatSpot): void {
     if (spot.row === this.#chosen?.row && spot.column === this.#chosen.column) return;
     this.#chosen = spot;
-    const y = spot.row * ROW;
-    const [top, high] = [this.#grid.scrollTop, this.#grid.clientHeight];
-    if (y < top) this.#grid.scrollTop = y;
-    else if (y + ROW > top + high) this.#grid.scrollTop = y + ROW - high;
+    this.#surface.reveal(spot.row * ROW, (spot.row + 1) * ROW);
     this.#said.textContent = this.#describe(spot);
-    this.#draw();
+    this.#surface.draw();
   }
 }

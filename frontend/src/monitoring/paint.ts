@@ -38,15 +38,10 @@ export function share(card: Card, measure: Measure): number | null {
   return found === null ? null : Math.min(1, Math.max(0, found));
 }
 
-/** Paints the part from `top` on, as high as the canvas. */
-export function paint(context: CanvasRenderingContext2D, colours: Colours, scene: Scene, top: number): void {
-  const { width, height } = context.canvas;
-  const scale = devicePixelRatio;
-  context.setTransform(scale, 0, 0, scale, 0, -top * scale);
-  context.clearRect(0, top, width, height);
-  context.font = `11px ${colours.font}`;
+/** Paints the part from `top` to `bottom`. */
+export function paint(context: CanvasRenderingContext2D, colours: Colours, scene: Scene, top: number, bottom: number): void {
   context.textBaseline = "top";
-  const [first, last] = seen(scene.grid, scene.nodes.length, top, top + height / scale);
+  const [first, last] = seen(scene.grid, scene.nodes.length, top, bottom);
   for (let at = first; at < last; at++) {
     const node = scene.nodes[at];
     if (node) paintNode(context, colours, scene, node, at);
